@@ -1,0 +1,180 @@
+package proposal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"countersign/internal/clinic"
+)
+
+// Risk levels, lightest first (contract section 7).
+const (
+	Low      = "low"
+	Medium   = "medium"
+	High     = "high"
+	Critical = "critical"
+)
+
+// Step operations. What runs is read from steps and nowhere else.
+const (
+	OpMove   = "move_appointment"
+	OpCreate = "create_appointment"
+	OpCancel = "cancel_appointment"
+	OpSend   = "send_message"
+)
+
+// Plan is the canonical document of what will execute (contract section 3). Every member is always present, null or
+// empty where it has no value; instants are UTC whole seconds. The card and the summary are drawn from it alone.
+type Plan struct {
+	V           int            `json:"v"` // 1
+	Clinic      string         `json:"clinic"`
+	Proposal    string         `json:"proposal"`
+	Revision    int            `json:"revision"`
+	Action      string         `json:"action"` // reschedule_appointment@1
+	Parameters  map[string]any `json:"parameters"`
+	Before      *Facts         `json:"before"` // null for a booking
+	After       *Facts         `json:"after"`
+	Steps       []Step         `json:"steps"`
+	Resources   []Pin          `json:"resources"` // sorted by kind, id
+	Messages    []Message      `json:"messages"`
+	Risk        string         `json:"risk"`
+	RiskReasons []string       `json:"risk_reasons"` // in words
+	Warnings    []string       `json:"warnings"`     // codes: patient_double_booked, possible_duplicate
+	ExpiresAt   time.Time      `json:"expires_at"`
+}
+
+// Facts is what is shown of a visit as it stands or will stand.
+type Facts struct {
+	Appointment   string       `json:"appointment"`
+	Status        string       `json:"status"`
+	Patient       PatientFacts `json:"patient"`
+	Type          TypeFacts    `json:"type"`
+	Practitioner  clinic.Ref   `json:"practitioner"`
+	Location      PlaceFacts   `json:"location"`
+	StartsAt      time.Time    `json:"starts_at"`
+	EndsAt        time.Time    `json:"ends_at"`
+	Zone          string       `json:"zone"` // IANA
+	OffsetMinutes int          `json:"offset_minutes"`
+	Slots         []SlotFacts  `json:"slots"` // held by this visit; none once cancelled
+}
+
+// PatientFacts is the patient line. Unreachable says why no message can go out: no_address, prefers_phone,
+// prefers_none, deceased; null when the patient can be reached by Contact.
+type PatientFacts struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	BirthDate   string  `json:"birth_date"`
+	MRN         string  `json:"mrn"`
+	Contact     string  `json:"contact"`
+	Unreachable *string `json:"unreachable"`
+}
+
+// TypeFacts is an appointment type as shown.
+type TypeFacts struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Minutes int    `json:"minutes"`
+}
+
+// PlaceFacts is a location as shown and as told to the patient.
+type PlaceFacts struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Phone   string `json:"phone"`
+}
+
+// SlotFacts is one slot row of a visit.
+type SlotFacts struct {
+	ID       string    `json:"id"`
+	StartsAt time.Time `json:"starts_at"`
+}
+
+// Step is one typed, complete operation. Members that an operation does not use are null or empty.
+type Step struct {
+	Op            string     `json:"op"`
+	Appointment   *string    `json:"appointment"`
+	ExpectVersion *int64     `json:"expect_version"` // null only when the step creates
+	Patient       *string    `json:"patient"`
+	Practitioner  *string    `json:"practitioner"`
+	Location      *string    `json:"location"`
+	Type          *string    `json:"type"`
+	StartsAt      *time.Time `json:"starts_at"`
+	EndsAt        *time.Time `json:"ends_at"`
+	ReasonCode    *string    `json:"reason_code"`
+	FreeSlots     []string   `json:"free_slots"`
+	TakeSlots     []string   `json:"take_slots"`
+	Message       *int       `json:"message"` // index into messages
+}
+
+// Pin kinds. KindProposal appears only in `changed`, for a revision that is not current.
+const (
+	PinAppointment  = "appointment"
+	PinSlot         = "slot"
+	PinPatient      = "patient"
+	PinPractitioner = "practitioner"
+	PinLocation     = "location"
+	PinType         = "type"
+	PinProposal     = "proposal"
+)
+
+// Pin is a row and the version the plan was made from.
+type Pin struct {
+	Kind    string `json:"kind"`
+	ID      string `json:"id"`
+	Version int64  `json:"version"`
+}
+
+// Message is exactly what the patient will get.
+type Message struct {
+	Kind      string     `json:"kind"`    // confirmation, change, cancellation, reminder
+	Channel   string     `json:"channel"` // email, sms
+	Recipient string     `json:"recipient"`
+	Subject   *string    `json:"subject"` // null for sms
+	Text      string     `json:"text"`
+	Calendar  *string    `json:"calendar"`
+	SendAt    *time.Time `json:"send_at"` // null = when it has run
+}
+
+// Encode gives the plan's canonical bytes and its plan hash.
+func (p Plan) Encode() (canonical []byte, hash string, err error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, "", fmt.Errorf("plan: %w", err)
+	}
+	tree, err := DecodeStrict(raw)
+	if err != nil {
+		return nil, "", fmt.Errorf("plan: %w", err)
+	}
+	canonical, err = Canonical(tree)
+	if err != nil {
+		return nil, "", fmt.Errorf("plan: %w", err)
+	}
+	return canonical, HashPlan(canonical), nil
+}
+
+// DecodePlan reads stored canonical bytes. It does not check the hash; Verify does.
+func DecodePlan(canonical []byte) (Plan, error) {
+	var p Plan
+	if err := json.Unmarshal(canonical, &p); err != nil {
+		return Plan{}, fmt.Errorf("stored plan: %w", err)
+	}
+	return p, nil
+}
+
+// Verify reports whether stored bytes are those that were hashed.
+func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
+
+// Summary is made to be rendered: the same rows for the card, the API and a confirmation prompt.
+type Summary struct {
+	Title  string  `json:"title"`
+	Fields []Field `json:"fields"`
+}
+
+// Field is one row of a summary: what stands now and what is proposed. Equal values mean unchanged.
+type Field struct {
+	Label string  `json:"label"`
+	Old   *string `json:"old"`
+	New   *string `json:"new"`
+}
