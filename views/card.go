@@ -1,0 +1,59 @@
+package views
+
+import (
+	"time"
+
+	"countersign/internal/proposal"
+)
+
+// CardPage is the preview card in every state: GET /proposals/{id} and the answers of its POSTs. Everything of the
+// visit is drawn from Record.Plan; nothing from live rows. The card holds a live Confirm only when Record.State is
+// proposed, not stale, Confirm.Code is "", there is a ConfirmKey, and neither Refusal nor Seen is set.
+type CardPage struct {
+	Shell
+	Record     proposal.Record
+	Viewer     string // account id of who looks, for "you"
+	Confirm    Permission
+	Reject     Permission
+	Revise     Permission // Edit, and "Prepare a new preview"
+	ConfirmKey string     // fresh idempotency keys, never the same
+	RejectKey  string
+	Refusal    Refusal       // of what was just pressed
+	Seen       *SeenRevision // 409 resource_changed for an older revision: what that tab showed
+	Timeline   []Entry
+	Messages   []MessageState // from the outbox, by proposal; empty until it has run
+	Rivals     []Rival        // other waiting proposals for the same time
+	Failure    string         // failed: its code, slot_taken
+	Options    []Slot         // failed with slot_taken: alternatives, links to a new proposal
+	Back       Link           // where one came from; zero = the day sheet
+}
+
+// Permission says whether an act is offered: Code "" yes, else the refusal code that an attempt would get.
+type Permission struct{ Code string }
+
+// SeenRevision is the revision an old tab was looking at.
+type SeenRevision struct {
+	Revision int
+	PlanHash string
+	Plan     proposal.Plan
+	EditedBy string    // who made the current one
+	EditedAt time.Time //
+}
+
+// Rival is another proposal that wants part of the same time.
+type Rival struct {
+	Proposal, Title string
+	StartsAt        time.Time
+	Zone            string
+}
+
+// MessageState is what became of one message.
+type MessageState struct {
+	ID        string
+	Channel   string
+	Recipient string
+	State     string    // queued, sending, sent, failed, superseded
+	At        time.Time // of that state
+	Code      string    // why it failed
+	Attempts  int
+}

@@ -1,0 +1,63 @@
+package views
+
+import (
+	"net/url"
+	"time"
+)
+
+// PatientSearch is the search box: POST /patients/search with query and, when somebody is chosen for a booking, the
+// hidden fields of Booking. The query is in the body, never in a URL.
+type PatientSearch struct {
+	Query   string  // as typed
+	Booking Booking // what the chosen patient is for; zero = open the patient page
+	Error   string  // "" or why nothing was searched
+}
+
+// Booking is what is known of a visit before its patient is chosen. All are ids, StartsAt is an instant or "".
+type Booking struct {
+	Wanted                                 bool
+	Practitioner, Location, Type, StartsAt string
+}
+
+// BookURL is the propose form with what is known filled in.
+func BookURL(patient string, b Booking) string {
+	q := url.Values{"action": {ActionBook}}
+	for _, p := range [][2]string{{"patient", patient}, {"practitioner", b.Practitioner}, {"location", b.Location}, {"type", b.Type}, {"starts_at", b.StartsAt}} {
+		if p[1] != "" {
+			q.Set(p[0], p[1])
+		}
+	}
+	return "/proposals/new?" + q.Encode()
+}
+
+// PatientsPage is the answer of POST /patients/search: a page, or the fragment below the search box.
+type PatientsPage struct {
+	Shell
+	Search PatientSearch
+	Found  []Person
+	More   bool // there are more than shown: type more
+}
+
+// PatientPage is GET /patients/{id}: each visit once, upcoming ascending, past descending, as the handler gives them.
+type PatientPage struct {
+	Shell
+	Patient     Person
+	Phone       string
+	Email       string
+	Contact     string // email, sms, phone, none
+	Unreachable string // code of proposal.PatientFacts.Unreachable; "" = reachable
+	Deceased    bool
+	Upcoming    []VisitRow
+	Past        []VisitRow
+	MorePast    bool
+}
+
+// VisitRow is one visit in a list. Zone is its location's.
+type VisitRow struct {
+	ID                           string
+	StartsAt, EndsAt             time.Time
+	Zone                         string
+	Practitioner, Location, Type string // names
+	Status                       string
+	Waiting                      []DayAsk
+}

@@ -1,0 +1,129 @@
+package views
+
+import (
+	"strings"
+
+	"countersign/internal/proposal"
+	"countersign/internal/refusal"
+)
+
+// Words for codes. A code without words is shown with spaces for underscores: never hidden, never guessed.
+
+func word(words map[string]string, code string) string {
+	if w, ok := words[code]; ok {
+		return w
+	}
+	return strings.ReplaceAll(code, "_", " ")
+}
+
+// StatusWord names an appointment status (FHIR R4's codes).
+func StatusWord(status string) string {
+	return word(map[string]string{"booked": "Booked", "arrived": "Arrived", "checked-in": "Checked in", "fulfilled": "Fulfilled",
+		"cancelled": "Cancelled", "noshow": "No-show", "waitlist": "Waiting list", "proposed": "Proposed", "pending": "Pending",
+		"entered-in-error": "Entered in error"}, status)
+}
+
+// statusClass is the css class of a status; unknown ones look booked.
+func statusClass(status string) string {
+	switch status {
+	case "arrived", "fulfilled", "noshow", "cancelled":
+		return status
+	case "checked-in":
+		return "checked"
+	}
+	return "booked"
+}
+
+// RiskWord is "Low" to "Critical".
+func RiskWord(risk string) string {
+	return word(map[string]string{proposal.Low: "Low", proposal.Medium: "Medium", proposal.High: "High", proposal.Critical: "Critical"}, risk)
+}
+
+func riskClass(risk string) string {
+	switch risk {
+	case proposal.Low, proposal.Medium, proposal.High, proposal.Critical:
+		return risk
+	}
+	return proposal.High
+}
+
+// RoleWord is how a role is called on pages.
+func RoleWord(role string) string {
+	return word(map[string]string{"staff": "front desk", "reviewer": "reviewer", "admin": "administrator"}, role)
+}
+
+// Actions of the desk, as forms send them.
+const (
+	ActionMove   = "reschedule_appointment@1"
+	ActionBook   = "book_appointment@1"
+	ActionCancel = "cancel_appointment@1"
+)
+
+// ActionWord is the verb of an action: Move, Book, Cancel.
+func ActionWord(action string) string {
+	name, _, _ := strings.Cut(action, "@")
+	return word(map[string]string{"reschedule_appointment": "Move", "book_appointment": "Book", "cancel_appointment": "Cancel",
+		"register_patient": "Register", "update_contact": "Change contact", "send_message": "Message", "bulk_change": "Change many",
+		"change_policy": "Change policy", "resolve_operation": "Resolve"}, name)
+}
+
+// ReasonCodes are the reasons of a cancellation (contract section 6), in the order they are offered.
+func ReasonCodes() []Option {
+	return []Option{{Value: "patient_request", Label: "The patient asked"}, {Value: "practitioner_unavailable", Label: "Practitioner not available"},
+		{Value: "clinic_closed", Label: "Clinic closed"}, {Value: "booked_in_error", Label: "Booked in error"},
+		{Value: "patient_deceased", Label: "The patient has died"}, {Value: "other", Label: "Another reason"}}
+}
+
+// ReasonWord names a reason code.
+func ReasonWord(code string) string {
+	for _, o := range ReasonCodes() {
+		if o.Value == code {
+			return o.Label
+		}
+	}
+	return word(nil, code)
+}
+
+// UnreachableWord says why no message can go out (proposal.PatientFacts.Unreachable).
+func UnreachableWord(code string) string {
+	return word(map[string]string{"no_address": "No phone number or e-mail address is on record.", "prefers_phone": "The patient wants to be told by phone: call them.",
+		"prefers_none": "The patient wants no messages.", "deceased": "The patient is recorded as deceased."}, code)
+}
+
+// ChannelWord is "SMS" or "e-mail".
+func ChannelWord(channel string) string {
+	return word(map[string]string{"sms": "SMS", "email": "e-mail"}, channel)
+}
+
+// WarningWord says a plan's warning in words.
+func WarningWord(code string) string {
+	return word(map[string]string{"patient_double_booked": "The patient has another visit at the same time.",
+		"possible_duplicate": "Somebody very like this patient is on record already."}, code)
+}
+
+// StateWord names a proposal state, as an adjective.
+func StateWord(state string) string {
+	return word(map[string]string{proposal.StateProposed: "Proposed", proposal.StateExecuting: "Accepted, waiting", proposal.StateCompleted: "Completed",
+		proposal.StateFailed: "Failed", proposal.StatePartial: "Partly done", proposal.StateRejected: "Rejected",
+		proposal.StateWithdrawn: "Withdrawn", proposal.StateExpired: "Expired"}, state)
+}
+
+// ViaWord is the door a proposal came through.
+func ViaWord(via string) string {
+	return word(map[string]string{"page": "form", "api": "API", "assistant": "assistant", "mcp": "MCP", "seed": "sample data"}, via)
+}
+
+// OutboxWord names the state of a message.
+func OutboxWord(state string) string {
+	return word(map[string]string{"queued": "Waiting", "sending": "Being sent", "sent": "Sent", "failed": "Failed",
+		"superseded": "Overtaken"}, state)
+}
+
+// whyNot says why somebody may not decide.
+func whyNot(code string) string {
+	return word(map[string]string{
+		refusal.SelfApprovalForbidden:   "You asked for this, edited it, or own the agent that did. A change of this risk needs a reviewer who did not.",
+		refusal.PermissionDenied:        "Your role may not decide this one. A reviewer can.",
+		refusal.ConfirmationNeedsPerson: "Only a person can confirm, signed in as themselves.",
+	}, code)
+}
