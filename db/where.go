@@ -1,0 +1,31 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+)
+
+// where gathers the conditions of a query with optional filters, so that each combination is its own prepared
+// statement with its own plan: a generic plan of ($1 IS NULL OR x = $1) could not use an index on x.
+type where struct {
+	text strings.Builder
+	args []any
+}
+
+// and adds a condition whose ? stand for args.
+func (w *where) and(condition string, args ...any) {
+	if w.text.Len() == 0 {
+		w.text.WriteString(" WHERE ")
+	} else {
+		w.text.WriteString(" AND ")
+	}
+	pieces := strings.Split(condition, "?")
+	w.text.WriteString(pieces[0])
+	for i, piece := range pieces[1:] {
+		w.args = append(w.args, args[i])
+		w.text.WriteString("$" + strconv.Itoa(len(w.args)) + piece)
+	}
+}
+
+// String is the WHERE clause, "" without conditions.
+func (w *where) String() string { return w.text.String() }
