@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,7 @@ const template = "countersign_template"
 // shared is what the tests of one process share. Only the process as a whole ends it.
 var shared struct {
 	once    sync.Once
+	alive   *os.File // see makeDir
 	cluster *embedded.Cluster
 	admin   *sql.DB
 	err     error
@@ -69,10 +71,11 @@ func start(prepare func(ctx context.Context, url string) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	removeAbandoned(root)
-	dir, err := makeDir(root)
+	dir, alive, err := makeDir(root)
 	if err != nil {
 		return err
 	}
+	shared.alive = alive
 	shared.cluster, err = embedded.Start(ctx, embedded.Options{
 		DataDir:  dir,
 		NoSync:   true,

@@ -20,18 +20,20 @@ const (
 
 // makeDir makes the folder of this process's cluster, and sets a shell on watch that stops the server and removes the
 // folder when this process ends, in whatever way: a test process has no last word after a panic, a timeout or a kill.
-func makeDir(root string) (string, error) {
+//
+// The caller keeps alive open: the shell waits for its end.
+func makeDir(root string) (dir string, alive *os.File, _ error) {
 	dir, err := os.MkdirTemp(root, prefix)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := os.Chmod(dir, 0o711); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	// The read end sees its end of file when the kernel closes our write end, which no child inherits.
-	watch, ours, err := os.Pipe()
+	watch, alive, err := os.Pipe()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer watch.Close()
 	cmd := exec.Command("/bin/sh", "-c", `
@@ -48,15 +50,11 @@ func makeDir(root string) (string, error) {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is not for it
 	if err := cmd.Start(); err != nil {
-		ours.Close()
-		return "", fmt.Errorf("watch over the test cluster: %w", err)
+		alive.Close()
+		return "", nil, fmt.Errorf("watch over the test cluster: %w", err)
 	}
-	keepOpen = ours
-	return dir, nil
+	return dir, alive, nil
 }
-
-// keepOpen keeps the pipe's end from being closed by the garbage collector.
-var keepOpen *os.File
 
 // removeAbandoned removes the folders of processes whose watch was killed too: those whose lock is free.
 func removeAbandoned(root string) {
