@@ -34,7 +34,7 @@ func translate(err error) error {
 		case pe.Code.Class() == "08" || pe.Code.Class() == "57" || pe.Code.Class() == "53" || pe.Code == "55P03" || pe.Code == "25P03":
 			return busy(err)
 		}
-		return err
+		return &sqlError{pe}
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return refusal.New(refusal.NotFound)
@@ -57,6 +57,15 @@ func commitError(err error) error {
 func busy(cause error) error {
 	return &refusal.Error{Code: refusal.Busy, RetryAfter: time.Second, Cause: cause}
 }
+
+// sqlError is an error of PostgreSQL for a log: its own text may quote values ("invalid input syntax ... ").
+type sqlError struct{ cause *pq.Error }
+
+func (e *sqlError) Error() string {
+	return fmt.Sprintf("db: SQLSTATE %s, table %s, constraint %s, in %s", e.cause.Code, e.cause.Table, e.cause.Constraint, e.cause.Routine)
+}
+
+func (e *sqlError) Unwrap() error { return e.cause }
 
 func lost(err error) bool {
 	var ne net.Error

@@ -1,0 +1,193 @@
+package handlers
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/internal/account"
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+	"countersign/views"
+)
+
+// signedIn is the actor as the context of a guarded route holds it.
+type signedIn struct{ clinic.Actor }
+
+// actor is who asks, on a route of access page or api.
+func actor(c echo.Context) clinic.Actor { return c.Get(actorKey).(signedIn).Actor }
+
+// requireSession lets in who is signed in and leads everybody else to /signin.
+func (s *Server) requireSession(r route) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			session, found, err := s.session(c)
+			if err != nil {
+				return err
+			}
+			if !found.SignedIn() {
+				c.Set(codeKey, refusal.Unauthenticated)
+				return s.keepAndAsk(c, r, session, found)
+			}
+			s.enter(c, found, "page")
+			if c.Request().Method != http.MethodGet {
+				if err := s.dropHeld(c, session); err != nil {
+					return err
+				}
+			}
+			return next(c)
+		}
+	}
+}
+
+// requireToken lets in who brings a token. A cookie counts for nothing here.
+func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		scheme, secret, _ := strings.Cut(c.Request().Header.Get("Authorization"), " ")
+		secret = strings.TrimSpace(secret)
+		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > 200 {
+			return refusal.New(refusal.Unauthenticated)
+		}
+		found, err := s.Sessions.FindToken(c.Request().Context(), account.SecretHash(secret), s.Rules)
+		if err != nil {
+			return err
+		}
+		if !found.SignedIn() {
+			return refusal.New(refusal.Unauthenticated)
+		}
+		s.enter(c, found, "api")
+		return next(c)
+	}
+}
+
+func (s *Server) enter(c echo.Context, found *account.Session, via string) {
+	a := found.Actor
+	a.Via, a.Request = via, requestID(c)
+	c.Set(actorKey, signedIn{a})
+}
+
+// askSignIn leads to /signin and, after it, to the path of this site that was wanted.
+func (s *Server) askSignIn(c echo.Context, wanted string) error {
+	to := "/signin"
+	if wanted = localPath(wanted); wanted != "/" {
+		to += "?next=" + url.QueryEscape(wanted)
+	}
+	if isHTMX(c) {
+		c.Response().Header().Set("HX-Redirect", to)
+		return c.NoContent(http.StatusUnauthorized)
+	}
+	return c.Redirect(http.StatusSeeOther, to)
+}
+
+// showSignIn answers GET /signin.
+func (s *Server) showSignIn(c echo.Context) error {
+	next := localPath(c.QueryParam("next"))
+	session, found, err := s.session(c)
+	if err != nil {
+		return err
+	}
+	if found.SignedIn() {
+		return c.Redirect(http.StatusSeeOther, next)
+	}
+	p := s.signInPage(c, next)
+	_, kept := session.Values[heldValue]
+	p.Expired = kept || found != nil && found.Expired
+	return s.render(c, http.StatusOK, views.SignIn(p))
+}
+
+// signIn answers POST /signin. A right password starts a session under a new id; what was kept of a form goes along
+// when it is the same person's.
+func (s *Server) signIn(c echo.Context) error {
+	fields := form(c)
+	next := localPath(fields.Get("next"))
+	address, err := netip.ParseAddr(c.RealIP())
+	if err != nil {
+		address = netip.IPv6Unspecified() // a socket without an address: all of them count together
+	}
+	who, err := s.Accounts.SignIn(c.Request().Context(), fields.Get("email"), fields.Get("password"), address)
+	if r := refusal.Of(err); r != nil && (r.Code == refusal.Unauthenticated || r.Code == refusal.RateLimited) {
+		return s.refuseSignIn(c, next, r)
+	}
+	if err != nil {
+		return err
+	}
+	session, _, err := s.session(c)
+	if err != nil {
+		return err
+	}
+	kept, page := s.keptFor(session, who.ID)
+	if page != "" {
+		next = page
+	}
+	if err := s.startSession(c, session, who.ID, kept); err != nil {
+		return err
+	}
+	return redirect(c, next)
+}
+
+// refuseSignIn shows the form again: the same words whether the address is unknown or the password wrong.
+func (s *Server) refuseSignIn(c echo.Context, next string, r *refusal.Error) error {
+	p := s.signInPage(c, next)
+	p.Email = form(c).Get("email")
+	if r.Code == refusal.RateLimited {
+		c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter(r)))
+		p.Refusal = pageRefusal(r)
+	} else {
+		p.Refusal = views.Refusal{Status: http.StatusUnprocessableEntity, Code: refusal.ValidationFailed, Title: "You are not signed in",
+			Words: "This e-mail address and password do not belong together.", Next: "Check both and try again."}
+	}
+	c.Set(codeKey, r.Code)
+	return s.render(c, p.Refusal.Status, views.SignIn(p))
+}
+
+func (s *Server) signInPage(c echo.Context, next string) views.SignInPage {
+	p := views.SignInPage{Shell: views.Shell{HTMX: isHTMX(c)}, Next: next}
+	if s.Rules.Demo {
+		for _, a := range account.DemoAccounts("", "") {
+			p.Demo = append(p.Demo, views.DemoAccount{Email: a.Email, Role: a.Role})
+		}
+	}
+	return p
+}
+
+// signOut answers POST /signout: the session is gone, and the browser is told to forget what it holds.
+func (s *Server) signOut(c echo.Context) error {
+	session, _, err := s.session(c)
+	if err != nil {
+		return err
+	}
+	session.Options.MaxAge = -1
+	if err := session.Save(c.Request(), c.Response()); err != nil {
+		return err
+	}
+	c.Response().Header().Set("Clear-Site-Data", `"cache", "cookies", "storage"`)
+	return redirect(c, "/signin")
+}
+
+// localPath is p when it is a path of this site, else "/". Browsers read "//host" and "/\host" as another site and drop
+// control characters before they read, so none of these passes; neither does signing in itself.
+func localPath(p string) string {
+	if len(p) > 2000 || !strings.HasPrefix(p, "/") {
+		return "/"
+	}
+	for _, r := range p {
+		if r <= ' ' || r == '\\' || r == 0x7f || r > 0x7e {
+			return "/"
+		}
+	}
+	u, err := url.Parse(p)
+	if err != nil || u.Host != "" || u.Scheme != "" || u.User != nil || strings.Contains(u.Path, "//") || strings.Contains(u.Path, `\`) {
+		return "/"
+	}
+	switch path.Clean(u.Path) {
+	case "/signin", "/signout":
+		return "/"
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u.String()
+}

@@ -1,0 +1,60 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/static"
+)
+
+// access says who may come in, and in what form they speak.
+type access int
+
+const (
+	plain access = iota // nobody is asked and no cookie is read: health, static files
+	open                // a page before sign-in
+	page                // a page for who is signed in; otherwise /signin
+	api                 // JSON for who has a token; cookies count for nothing
+)
+
+// route is one line of the table of all routes.
+type route struct {
+	method, path string
+	access       access
+	handle       echo.HandlerFunc
+	// form, of a page's POST: the path of the page whose form sent it. When the session has ended, signing in leads back
+	// there, with what was typed (see held). nil = the day sheet.
+	form func(echo.Context) string
+}
+
+// routes lists every route there is; the tests walk it.
+func (s *Server) routes() []route {
+	files := echo.WrapHandler(static.Handler())
+	return []route{
+		{method: http.MethodGet, path: "/healthz", access: plain, handle: s.healthz},
+		{method: http.MethodHead, path: "/healthz", access: plain, handle: s.healthz},
+		{method: http.MethodGet, path: "/readyz", access: plain, handle: s.readyz},
+		{method: http.MethodHead, path: "/readyz", access: plain, handle: s.readyz},
+		{method: http.MethodGet, path: "/static/*", access: plain, handle: files},
+		{method: http.MethodHead, path: "/static/*", access: plain, handle: files},
+
+		{method: http.MethodGet, path: "/signin", access: open, handle: s.showSignIn},
+		{method: http.MethodPost, path: "/signin", access: open, handle: s.signIn},
+		{method: http.MethodPost, path: "/signout", access: open, handle: s.signOut},
+	}
+}
+
+// guards are what stands before a route's handler, outermost first.
+func (s *Server) guards(r route) []echo.MiddlewareFunc {
+	switch r.access {
+	case open:
+		return []echo.MiddlewareFunc{s.sameOrigin, s.readForm}
+	case page:
+		return []echo.MiddlewareFunc{s.sameOrigin, s.readForm, s.requireSession(r)}
+	case api:
+		return []echo.MiddlewareFunc{s.requireToken, s.requireJSON}
+	default:
+		return nil
+	}
+}
