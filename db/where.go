@@ -29,3 +29,6 @@ func (w *where) and(condition string, args ...any) {
 
 // String is the WHERE clause, "" without conditions.
 func (w *where) String() string { return w.text.String() }
+
+// last is the placeholder of the last argument.
+func (w *where) last() string { return "$" + strconv.Itoa(len(w.args)) }

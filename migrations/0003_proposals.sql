@@ -164,9 +164,9 @@ CREATE TRIGGER never_emptied BEFORE TRUNCATE ON audit EXECUTE FUNCTION never_cha
 -- after that reads the state and the clock. It decides nothing; internal/proposal does.
 -- +goose StatementBegin
 CREATE FUNCTION claim_proposal(p_clinic text, p_person text, p_key text, p_fingerprint text, p_proposal text, p_account text)
-RETURNS TABLE (key_new boolean, key_fingerprint text, key_status integer, key_body bytea, found boolean,
+RETURNS TABLE (key_new boolean, key_fingerprint text, key_status integer, key_body bytea, found boolean, id text,
   action text, state text, outcome text, revision integer, expires_at timestamptz, risk text, reason text, created_by text, created_kind text,
-  created_name text, owner text, owner_name text, editors text[], created_at timestamptz, decided_by text, decided_name text,
+  created_name text, owner text, owner_name text, editors text[], created_via text, created_at timestamptz, decided_by text, decided_name text,
   decided_at timestamptz, decided_note text, result text, plan_hash text, plan_bytes bytea, now timestamptz, role text, able boolean, second_person boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -178,11 +178,11 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     key_new := n = 1;
   END IF;
-  PERFORM 1 FROM proposals WHERE clinic = p_clinic AND id = p_proposal FOR NO KEY UPDATE;
+  PERFORM 1 FROM proposals WHERE proposals.clinic = p_clinic AND proposals.id = p_proposal FOR NO KEY UPDATE;
   RETURN QUERY
-    SELECT key_new, k.fingerprint, k.status, k.body, p.id IS NOT NULL,
+    SELECT key_new, k.fingerprint, k.status, k.body, p.id IS NOT NULL, p.id::text,
       p.action, p.state, p.outcome, p.revision, p.expires_at, p.risk, p.reason, p.created_by::text, p.created_kind,
-      p.created_name, p.owner::text, p.owner_name, p.editors, p.created_at, p.decided_by::text, p.decided_name,
+      p.created_name, p.owner::text, p.owner_name, p.editors, p.created_via, p.created_at, p.decided_by::text, p.decided_name,
       p.decided_at, p.decided_note, p.result, r.plan_hash, r.plan_bytes, app_now(), a.role, a.disabled_at IS NULL, c.second_person_decides_high
     FROM (SELECT 1) one
     LEFT JOIN idempotency_keys k ON k.clinic = p_clinic AND k.person = p_person AND k.key = p_key AND NOT key_new

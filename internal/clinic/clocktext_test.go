@@ -8,15 +8,13 @@ import (
 
 func TestParseClock(t *testing.T) {
 	cases := loadWallCases(t).ClockTexts
-	for _, more := range [][2]string{
+	cases = append(cases, [][2]string{
 		{"16:00", "16:00"}, {" 08.05 ", "08:05"}, {"00:00", "00:00"}, {"0:30", "00:30"}, {"23:59", "23:59"},
 		{"12pm", "12:00"}, {"12 am", "00:00"}, {"5 PM", "17:00"}, {"11:59 pm", "23:59"},
 		{"", "refused"}, {"8", "refused"}, {"0830", "refused"}, {"8:5", "refused"}, {"8:60", "refused"}, {"24:01", "refused"},
 		{"25:00", "refused"}, {"-1:00", "refused"}, {"8:00:00", "refused"}, {"838:59:59", "refused"}, {"8:00 am pm", "refused"},
 		{"10:00 CEST", "refused"}, {"10:00Z", "refused"}, {"10:00+02:00", "refused"}, {"kl. 8.00", "refused"}, {"noon", "refused"}, {"٨:٠٠", "refused"},
-	} {
-		cases = append(cases, more)
-	}
+	}...)
 	for _, c := range cases {
 		got, err := ParseClock(c[0])
 		if strings.HasPrefix(c[1], "refused") {

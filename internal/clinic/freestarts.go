@@ -1,8 +1,8 @@
 package clinic
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,7 +32,13 @@ func FreeStarts(slots []FreeSlot, minutes int, typ string) []Start {
 	}
 	sorted := slices.Clone(slots)
 	slices.SortFunc(sorted, func(a, b FreeSlot) int {
-		return cmp.Or(cmp.Compare(a.Practitioner, b.Practitioner), cmp.Compare(a.Location, b.Location), a.StartsAt.Compare(b.StartsAt))
+		if a.Practitioner != b.Practitioner {
+			return strings.Compare(a.Practitioner, b.Practitioner)
+		}
+		if a.Location != b.Location {
+			return strings.Compare(a.Location, b.Location)
+		}
+		return a.StartsAt.Compare(b.StartsAt)
 	})
 	ids := make([]string, len(sorted)) // every Start's Slots is a piece of it
 	for i, s := range sorted {

@@ -72,21 +72,25 @@ func leaveIntervals(leave []Leave, practitioner string, from, to Date, zone *tim
 		if l.Practitioner != practitioner {
 			continue
 		}
-		for d := later(l.From, from); !d.After(l.To) && !d.After(to); d = d.AddDays(1) {
-			if l.wholeDay() {
-				start, end := DayBounds(d, zone)
-				found = append(found, Interval{start, end})
-			} else {
-				found = append(found, Readings(d, l.Opens, l.Closes, zone)...)
-			}
+		first, last := l.From, l.To
+		if first.Before(from) {
+			first = from
+		}
+		if last.After(to) {
+			last = to
+		}
+		if last.Before(first) {
+			continue
+		}
+		if l.wholeDay() {
+			start, _ := DayBounds(first, zone)
+			_, end := DayBounds(last, zone)
+			found = append(found, Interval{start, end})
+			continue
+		}
+		for d := first; !d.After(last); d = d.AddDays(1) {
+			found = append(found, Readings(d, l.Opens, l.Closes, zone)...)
 		}
 	}
 	return found
-}
-
-func later(a, b Date) Date {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }

@@ -152,20 +152,41 @@ func periodsAround(wall WallTime, zone *time.Location) []period {
 	return periodsBetween(wall, wall, zone)
 }
 
-// periodsBetween lists the zone's periods in which the wall times could lie. No
-// zone was ever 16 hours away from UTC.
+// periodsBetween lists the zone's periods in which the wall times could lie, with open ends: no zone was ever 16 hours
+// away from UTC. Changes are found by asking for offsets alone, for time.ZoneBounds can answer with an end before the
+// instant asked about (golang/go#81583: the last day of a leap year). None keeps two changes within the step.
 func periodsBetween(from, to WallTime, zone *time.Location) []period {
-	const widest = 16 * time.Hour
-	last := to.utc().Add(widest)
-	var periods []period
-	for t := from.utc().Add(-widest); ; {
-		local := t.In(zone)
-		_, seconds := local.Zone()
-		start, end := local.ZoneBounds()
-		periods = append(periods, period{start.UTC(), end.UTC(), time.Duration(seconds) * time.Second})
-		if end.IsZero() || end.After(last) {
-			return periods
+	const widest, step = 16 * time.Hour, 4 * time.Hour
+	t, last := from.utc().Add(-widest), to.utc().Add(widest)
+	periods := []period{{offset: offsetAt(t, zone)}}
+	for t.Before(last) {
+		now := &periods[len(periods)-1]
+		next := t.Add(step)
+		if offsetAt(next, zone) != now.offset {
+			next = changeBetween(t, next, zone)
+			now.end = next
+			periods = append(periods, period{start: next, offset: offsetAt(next, zone)})
 		}
-		t = end
+		t = next
 	}
+	return periods
+}
+
+// changeBetween is the first second at which the offset is no longer that of before.
+func changeBetween(before, after time.Time, zone *time.Location) time.Time {
+	old := offsetAt(before, zone)
+	for after.Sub(before) > time.Second {
+		middle := before.Add(after.Sub(before) / 2).Truncate(time.Second)
+		if offsetAt(middle, zone) == old {
+			before = middle
+		} else {
+			after = middle
+		}
+	}
+	return after
+}
+
+func offsetAt(t time.Time, zone *time.Location) time.Duration {
+	_, seconds := t.In(zone).Zone()
+	return time.Duration(seconds) * time.Second
 }

@@ -1,0 +1,59 @@
+package db
+
+import (
+	"context"
+
+	"github.com/lib/pq"
+
+	"countersign/internal/proposal"
+)
+
+// pinKinds is the fixed order in which pinned rows are locked; lock_pins takes the ids in this order.
+var pinKinds = []string{proposal.PinAppointment, proposal.PinSlot, proposal.PinPatient, proposal.PinPractitioner, proposal.PinLocation, proposal.PinType}
+
+// LockPins implements proposal.Tx.
+func (t proposalTx) LockPins(ctx context.Context, pins []proposal.Pin) (map[proposal.Pin]int64, error) {
+	args := append([]any{t.clinic}, idsByKind(pins)...)
+	return t.versions(ctx, pins, `SELECT kind, id, version FROM lock_pins($1, $2, $3, $4, $5, $6, $7)`, args)
+}
+
+// Versions implements proposal.Tx.
+func (t proposalTx) Versions(ctx context.Context, pins []proposal.Pin) (map[proposal.Pin]int64, error) {
+	return t.versions(ctx, pins, `SELECT 'appointment' AS kind, id, version FROM appointments WHERE id = ANY ($1)
+		UNION ALL SELECT 'slot', id, version FROM slots WHERE id = ANY ($2)
+		UNION ALL SELECT 'patient', id, version FROM patients WHERE id = ANY ($3)
+		UNION ALL SELECT 'practitioner', id, version FROM practitioners WHERE id = ANY ($4)
+		UNION ALL SELECT 'location', id, version FROM locations WHERE id = ANY ($5)
+		UNION ALL SELECT 'type', id, version FROM appointment_types WHERE id = ANY ($6)`, idsByKind(pins))
+}
+
+func (t proposalTx) versions(ctx context.Context, pins []proposal.Pin, query string, args []any) (map[proposal.Pin]int64, error) {
+	var rows []proposal.Pin
+	if err := t.sel(ctx, &rows, query, args...); err != nil {
+		return nil, translate(err)
+	}
+	type name struct{ kind, id string }
+	now := make(map[name]int64, len(rows))
+	for _, r := range rows {
+		now[name{r.Kind, r.ID}] = r.Version
+	}
+	out := make(map[proposal.Pin]int64, len(pins))
+	for _, p := range pins {
+		out[p] = now[name{p.Kind, p.ID}]
+	}
+	return out, nil
+}
+
+// idsByKind gives one array for each kind, in the order of pinKinds. A kind that nobody knows finds no row and so counts
+// as gone.
+func idsByKind(pins []proposal.Pin) []any {
+	ids := make(map[string]pq.StringArray, len(pinKinds))
+	for _, p := range pins {
+		ids[p.Kind] = append(ids[p.Kind], p.ID)
+	}
+	out := make([]any, len(pinKinds))
+	for i, k := range pinKinds {
+		out[i] = append(pq.StringArray{}, ids[k]...)
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package db
+
+import (
+	"context"
+
+	"github.com/lib/pq"
+
+	"countersign/internal/clinic"
+	"countersign/internal/proposal"
+	"countersign/internal/refusal"
+)
+
+// Key implements proposal.Tx. It waits for a twin that holds the key.
+func (t proposalTx) Key(ctx context.Context, person, key, fingerprint string) (*proposal.SavedKey, error) {
+	n, err := t.exec(ctx, `INSERT INTO idempotency_keys (clinic, person, key, fingerprint) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		t.clinic, person, key, fingerprint)
+	if err != nil || n == 1 {
+		return nil, translate(err)
+	}
+	var row struct {
+		Fingerprint string `db:"fingerprint"`
+		Status      int    `db:"status"`
+		Body        []byte `db:"body"`
+	}
+	err = t.get(ctx, &row, `SELECT fingerprint, coalesce(status, 0) AS status, body FROM idempotency_keys WHERE person = $1 AND key = $2`, person, key)
+	return &proposal.SavedKey{Fingerprint: row.Fingerprint, Status: row.Status, Body: row.Body}, translate(err)
+}
+
+// SaveKey implements proposal.Tx.
+func (t proposalTx) SaveKey(ctx context.Context, person, key, proposalID string, status int, body []byte) error {
+	n, err := t.exec(ctx, `UPDATE idempotency_keys SET proposal = $3, status = $4, body = $5 WHERE person = $1 AND key = $2 AND status IS NULL`,
+		person, key, proposalID, status, body)
+	return touched(n, 1, err)
+}
+
+// touched turns a wrong number of rows into an error: nothing is half written.
+func touched(n, want int64, err error) error {
+	if err == nil && n != want {
+		return &refusal.Error{Code: refusal.Internal, Cause: errRows}
+	}
+	return translate(err)
+}
+
+// Insert implements proposal.Tx: the proposal and its first revision.
+func (t proposalTx) Insert(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
+	to := r.Plan.After
+	n, err := t.exec(ctx, `INSERT INTO proposals (clinic, id, action, revision, expires_at, risk, reason, created_by, created_kind, created_name, owner,
+		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		t.clinic, r.ID, r.Action, r.Revision, r.ExpiresAt, r.Risk, r.Reason, by.ID(), by.Kind, by.Name(), r.Owner, r.OwnerName, r.CreatedVia, t.now,
+		to.Patient.ID, to.Appointment, to.Practitioner.ID, to.Location.ID, to.StartsAt, to.EndsAt)
+	if err := touched(n, 1, err); err != nil {
+		return err
+	}
+	return t.insertRevision(ctx, r, by, canonical)
+}
+
+// AddRevision implements proposal.Tx: the caller holds the proposal's row.
+func (t proposalTx) AddRevision(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
+	if err := t.insertRevision(ctx, r, by, canonical); err != nil {
+		return err
+	}
+	to := r.Plan.After
+	n, err := t.exec(ctx, `UPDATE proposals SET revision = $2, expires_at = $3, risk = $4, editors = $5, patient = $6, appointment = $7, practitioner = $8,
+		location = $9, starts_at = $10, ends_at = $11 WHERE id = $1 AND state = 'proposed' AND revision = $2 - 1`,
+		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.Patient.ID, to.Appointment, to.Practitioner.ID, to.Location.ID, to.StartsAt, to.EndsAt)
+	return touched(n, 1, err)
+}
+
+func (t proposalTx) insertRevision(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
+	n, err := t.exec(ctx, `INSERT INTO revisions (clinic, proposal, revision, plan_hash, plan_bytes, expires_at, created_by, created_name)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, t.clinic, r.ID, r.Revision, r.PlanHash, canonical, r.ExpiresAt, by.ID(), by.Name())
+	return touched(n, 1, err)
+}

@@ -1,0 +1,95 @@
+// Package audit makes the rows of the trail: ids, codes and hashes, never a patient's words, each with the hash of its
+// own content.
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"countersign/internal/clinic"
+)
+
+// Actions: the closed list of what the trail names.
+const (
+	SignIn            = "signin"
+	SignOut           = "signout"
+	ReadPatient       = "patient.read"
+	ReadAppointment   = "appointment.read"
+	SearchPatients    = "patient.search"
+	ReadProposal      = "proposal.read"
+	Propose           = "proposal.propose"
+	Revise            = "proposal.revise"
+	Confirm           = "proposal.confirm"
+	Reject            = "proposal.reject"
+	Withdraw          = "proposal.withdraw"
+	Expire            = "proposal.expire"
+	PlanTampered      = "proposal.tampered"
+	MoveAppointment   = "appointment.move"
+	BookAppointment   = "appointment.book"
+	CancelAppointment = "appointment.cancel"
+	SetStatus         = "appointment.status"
+	SendMessage       = "message.send"
+	RetryMessage      = "message.retry"
+	ReadAudit         = "audit.read"
+)
+
+// Outcomes.
+const (
+	Success = "success"
+	Denied  = "denied"
+	Failed  = "failed"
+)
+
+// Event is one row of the trail. Absent members are "" or 0. At is the transaction's clock, whole microseconds.
+type Event struct {
+	ID         string
+	At         time.Time
+	Actor      clinic.Actor
+	Action     string
+	Outcome    string
+	Code       string // of a refusal or failure
+	ObjectKind string
+	Object     string
+	Version    int64 // of the object after
+	Patient    string
+	Proposal   string
+	Revision   int
+	PlanHash   string
+	Risk       string
+}
+
+// Content is the row in a stable form and its sha256: what the chain is later made of. It is stored as hashed.
+func (e Event) Content() (content []byte, hash string) {
+	content, err := json.Marshal(struct {
+		V          int    `json:"v"`
+		ID         string `json:"id"`
+		Clinic     string `json:"clinic"`
+		At         string `json:"at"`
+		ActorKind  string `json:"actor_kind"`
+		Actor      string `json:"actor"`
+		OnBehalfOf string `json:"on_behalf_of"`
+		Role       string `json:"role"`
+		Via        string `json:"via"`
+		Action     string `json:"action"`
+		Outcome    string `json:"outcome"`
+		Code       string `json:"code"`
+		ObjectKind string `json:"object_kind"`
+		Object     string `json:"object"`
+		Version    int64  `json:"version"`
+		Patient    string `json:"patient"`
+		Proposal   string `json:"proposal"`
+		Revision   int    `json:"revision"`
+		PlanHash   string `json:"plan_hash"`
+		Risk       string `json:"risk"`
+		Request    string `json:"request"`
+	}{1, e.ID, e.Actor.Clinic, e.At.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), e.Actor.Kind, e.Actor.ID(), e.Actor.OnBehalfOf(),
+		e.Actor.Role, e.Actor.Via, e.Action, e.Outcome, e.Code, e.ObjectKind, e.Object, e.Version, e.Patient, e.Proposal, e.Revision,
+		e.PlanHash, e.Risk, e.Actor.Request})
+	if err != nil {
+		panic(err) // strings and integers only: cannot happen
+	}
+	sum := sha256.Sum256(content)
+	return content, hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,114 @@
+package proposal
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// action is a registered, versioned kind of change. Nothing else can be proposed. A new action is one file with a value
+// of this type, and its line in actions.
+type action struct {
+	name       string // reschedule_appointment@1
+	parameters []parameter
+	// draft makes the effects from today's facts. Refusals come in the order of contract section 6.
+	draft func(ctx context.Context, d *drafting) error
+	title func(p Plan) string
+	audit string // action of the audit trail when it has run
+}
+
+var actions = []action{reschedule, book, cancel}
+
+// Actions lists the names that can be proposed.
+func Actions() []string {
+	names := make([]string, len(actions))
+	for i, a := range actions {
+		names[i] = a.name
+	}
+	return names
+}
+
+func actionNamed(name string) (action, error) {
+	i := slices.IndexFunc(actions, func(a action) bool { return a.name == name })
+	if i < 0 {
+		return action{}, refusal.New(refusal.UnknownAction).With("actions", Actions())
+	}
+	return actions[i], nil
+}
+
+// drafting is what an action works on: today's facts to read, and the plan to fill.
+type drafting struct {
+	tx     Tx
+	now    time.Time
+	ids    func(prefix string) string
+	params map[string]any
+	last   *Plan // the revision before, nil for the first
+	plan   *Plan
+	rows   pinSet
+	wrong  []refusal.Field
+}
+
+// unknown notes a field that names nothing of this clinic. Other errors pass.
+func (d *drafting) unknown(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if r := refusal.Of(err); r != nil && r.Code == refusal.NotFound {
+		d.wrong = append(d.wrong, refusal.Field{Name: name, Message: unknownWords(name)})
+		return nil
+	}
+	return err
+}
+
+func (d *drafting) invalid(name, message string) error {
+	return refusal.Invalid(refusal.Field{Name: name, Message: message})
+}
+
+// idsKnown refuses with every unknown id at once.
+func (d *drafting) idsKnown() error {
+	if len(d.wrong) > 0 {
+		return refusal.Invalid(d.wrong...)
+	}
+	return nil
+}
+
+// pinSet collects the rows that a plan or card shows.
+type pinSet map[Pin]bool
+
+func (s pinSet) add(kind, id string, version int64) { s[Pin{kind, id, version}] = true }
+
+func (s pinSet) visit(v clinic.Visit) {
+	s.add(PinAppointment, v.ID, v.Version)
+	s.add(PinPatient, v.Patient.ID, v.Patient.Version)
+	s.add(PinPractitioner, v.Practitioner.ID, v.Practitioner.Version)
+	s.add(PinLocation, v.Location.ID, v.Location.Version)
+	s.add(PinType, v.Type.ID, v.Type.Version)
+	s.slots(v.Slots)
+}
+
+func (s pinSet) slots(rows []clinic.Slot) {
+	for _, r := range rows {
+		s.add(PinSlot, r.ID, r.Version)
+	}
+}
+
+// sorted is by kind, then id, as the plan holds them.
+func (s pinSet) sorted() []Pin {
+	out := make([]Pin, 0, len(s))
+	for p := range s {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, comparePins)
+	return out
+}
+
+func comparePins(a, b Pin) int {
+	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	return strings.Compare(a.ID, b.ID)
+}

@@ -1,0 +1,216 @@
+package proposal
+
+import (
+	"context"
+	"errors"
+
+	"countersign/internal/audit"
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// Decision is a person's word on one exact revision, under one idempotency key.
+type Decision struct {
+	Proposal string
+	Revision int
+	PlanHash string
+	Key      string
+	Reason   any // of a rejection: text or nil
+}
+
+// errTampered: the stored bytes are not the ones that were hashed.
+var errTampered = errors.New("proposal: the stored plan does not have its hash")
+
+// Confirm decides and executes in one transaction, in the order of contract section 4, for every door. The plan that
+// runs is the stored one; nothing of the request but the reference is read. Under a known key the saved answer is
+// replayed. A connection lost while committing is looked up by the key.
+func (s *Service) Confirm(ctx context.Context, by clinic.Actor, d Decision) (Answer, error) {
+	out, err := s.confirm(ctx, by, d)
+	if errors.Is(err, ErrCommitUnknown) {
+		// The second claim waits for whatever became of the first; its key row says what that was.
+		if out, err = s.confirm(ctx, by, d); err != nil && refusal.Of(err).Code == refusal.Busy {
+			return Answer{}, &refusal.Error{Code: refusal.Busy, RetryAfter: refusal.Of(err).RetryAfter, Cause: err,
+				Message: "The database went away while this was being saved, so it is not certain whether it was executed. Press again: the same request is answered with what happened, and runs at most once."}
+		}
+	}
+	if err != nil {
+		return Answer{}, s.refuseDecision(ctx, by, audit.Confirm, d, err)
+	}
+	return out, nil
+}
+
+func (s *Service) confirm(ctx context.Context, by clinic.Actor, d Decision) (Answer, error) {
+	if !ValidKey(d.Key) {
+		return Answer{}, refusal.New(refusal.IdempotencyKeyMissing)
+	}
+	if by.Kind == clinic.KindAgent {
+		return Answer{}, refusal.New(refusal.ConfirmationNeedsPerson)
+	}
+	out, err := s.claimAndRun(ctx, by, d, false)
+	if errors.Is(err, ErrOverlap) {
+		// No pin could show it: the transaction is gone, so the outcome is stored in a new one.
+		out, err = s.claimAndRun(ctx, by, d, true)
+	}
+	if saved, ok := isReplay(err); ok {
+		return s.replayed(ctx, by, saved)
+	}
+	return out, err
+}
+
+// claimAndRun is the transaction. With collided it stores the outcome failed / slot_taken instead of the writes.
+func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, collided bool) (Answer, error) {
+	print, err := decisionFingerprint("confirm", d)
+	if err != nil {
+		return Answer{}, err
+	}
+	var out Answer
+	req := ClaimRequest{Person: by.ID(), Account: by.Person, Key: d.Key, Fingerprint: print, Proposal: d.Proposal}
+	err = s.Store.InClaim(ctx, by.Clinic, req, func(tx Tx, c Claim) error {
+		if c.Known != nil {
+			return c.Known.answer(print)
+		}
+		if err := revisable(c, d.Revision, d.PlanHash); err != nil {
+			return err
+		}
+		r := c.Record
+		if !Verify(c.Canonical, r.PlanHash) {
+			return errTampered
+		}
+		by.Role = c.Role
+		if err := MayConfirm(by, r, r.Risk, c.SecondPerson); err != nil {
+			return err
+		}
+		now, err := tx.LockPins(ctx, r.Plan.Resources)
+		if err != nil {
+			return err
+		}
+		risk, err := s.riskNow(ctx, tx, r.Plan, c)
+		if err != nil {
+			return err
+		}
+		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
+			return err
+		}
+		if changed := moved(r.Plan, now); changed != nil {
+			return refusal.New(refusal.ResourceChanged).With("changed", changed)
+		}
+		r.Risk = risk
+		out, err = s.execute(ctx, tx, by, r, c, d, collided)
+		return err
+	})
+	return out, err
+}
+
+// riskNow is read after the patient's row is locked, so that two plans for one patient see each other.
+func (s *Service) riskNow(ctx context.Context, tx Tx, p Plan, c Claim) (string, error) {
+	twice := false
+	if p.After.Status != "cancelled" {
+		var err error
+		if twice, err = tx.DoubleBooked(ctx, p.After.Patient.ID, p.After.Appointment, p.After.StartsAt, p.After.EndsAt); err != nil {
+			return "", err
+		}
+	}
+	return reassess(p, c.Now, twice), nil
+}
+
+// execute writes exactly what the plan's steps say, with outbox, audit and the saved answer, in one statement.
+func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision, collided bool) (Answer, error) {
+	p := r.Plan
+	step, err := appointmentStep(p)
+	if err != nil {
+		return Answer{}, err
+	}
+	version := int64(1)
+	if step.ExpectVersion != nil {
+		version = *step.ExpectVersion + 1
+	}
+	at := wholeSecond(c.Now)
+	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
+	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Risk: r.Risk, By: by, Key: d.Key, Status: StatusOK, DecidedAt: c.Now}
+	var result any
+	if collided {
+		r.State, r.Outcome = StateFailed, OutcomeFailed
+		others, err := s.freeNear(ctx, tx, p, c)
+		if err != nil {
+			return Answer{}, err
+		}
+		result = failure{refusal.SlotTaken, "Another visit of this practitioner lies in that time. Nothing was changed.", others}
+	} else {
+		r.State, r.Outcome = StateCompleted, OutcomeCompleted
+		result = map[string]any{"appointment": appointmentAnswer(p.After, version)}
+		e.Steps = []Step{step}
+		for _, m := range p.Messages {
+			e.Messages = append(e.Messages, OutboxRow{ID: s.IDs("msg"), Appointment: p.After.Appointment, Version: version, Message: m})
+		}
+	}
+	if r.Result, err = encode(result); err != nil {
+		return Answer{}, err
+	}
+	e.State, e.Outcome, e.Result = r.State, r.Outcome, r.Result
+	e.Audit = s.decisionEvents(c, by, r, step, version)
+	finish(&r, c.Now)
+	if e.Body, err = encode(decided{r.Outcome, r, r.Result}); err != nil {
+		return Answer{}, err
+	}
+	got, err := tx.Execute(ctx, e)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !collided && got != version {
+		return Answer{}, errors.New("proposal: the appointment did not reach the planned version")
+	}
+	return Answer{Status: e.Status, Body: e.Body, Record: r}, nil
+}
+
+// decisionEvents: who decided, and what ran.
+func (s *Service) decisionEvents(c Claim, by clinic.Actor, r Record, step Step, version int64) []audit.Event {
+	confirmed := s.event(c.Now, by, audit.Confirm, audit.Success, r)
+	if r.State == StateFailed {
+		confirmed.Outcome, confirmed.Code = audit.Failed, refusal.SlotTaken
+		return []audit.Event{confirmed}
+	}
+	a, _ := actionNamed(r.Action) // registered: the plan was made by it
+	ran := s.event(c.Now, by, a.audit, audit.Success, r)
+	ran.ObjectKind, ran.Object, ran.Version = PinAppointment, *step.Appointment, version
+	return []audit.Event{confirmed, ran}
+}
+
+// appointmentStep is the one step of a plan that changes an appointment. A plan without one is never vacuously done.
+func appointmentStep(p Plan) (Step, error) {
+	var found []Step
+	for _, st := range p.Steps {
+		if st.Op != OpSend {
+			found = append(found, st)
+		}
+	}
+	if len(found) != 1 || found[0].Appointment == nil || (found[0].Op == OpCreate) != (found[0].ExpectVersion == nil) {
+		return Step{}, errors.New("proposal: a plan without exactly one complete appointment step")
+	}
+	return found[0], nil
+}
+
+// freeNear offers other times after a collision; none is chosen.
+func (s *Service) freeNear(ctx context.Context, tx Tx, p Plan, c Claim) (any, error) {
+	zone, err := clinic.LoadZone(p.After.Zone)
+	if err != nil {
+		return nil, err
+	}
+	to := place{practitioner: clinic.Practitioner{ID: p.After.Practitioner.ID, Name: p.After.Practitioner.Name},
+		location: clinic.Location{ID: p.After.Location.ID, Name: p.After.Location.Name},
+		typ:      clinic.Type{ID: p.After.Type.ID, Minutes: p.After.Type.Minutes}, zone: zone, starts: p.After.StartsAt, ends: p.After.EndsAt}
+	rows, err := tx.SlotsOf(ctx, to.practitioner.ID, to.location.ID, to.starts.AddDate(0, 0, -alternativeDays), to.ends.AddDate(0, 0, alternativeDays))
+	if err != nil {
+		return nil, err
+	}
+	return alternatives(freeSlots(rows, p.After.Appointment), &to, c.Now), nil
+}
+
+// refuseDecision audits a refused decision; a plan whose bytes were changed is an alarm, not a refusal like others.
+func (s *Service) refuseDecision(ctx context.Context, by clinic.Actor, action string, d Decision, err error) error {
+	if errors.Is(err, errTampered) {
+		s.Log.ErrorContext(ctx, "ALARM: a stored plan does not have its hash; it was refused", "request", by.Request, "clinic", by.Clinic, "proposal", d.Proposal)
+		action, err = audit.PlanTampered, &refusal.Error{Code: refusal.PlanHashMismatch, Cause: err,
+			Message: "The stored plan is not the one that was approved. Nothing was executed and the operator was told. Make a new proposal."}
+	}
+	return s.refuse(ctx, by, action, d.Proposal, err)
+}

@@ -1,0 +1,119 @@
+package proposal
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// kind of a parameter's value.
+type kind int
+
+const (
+	kindID kind = iota
+	kindTime
+	kindBool
+	kindText
+	kindCode
+)
+
+// parameter describes one member of an action's parameters.
+type parameter struct {
+	name     string
+	kind     kind
+	required bool
+	codes    []string // kindCode
+	absent   any      // value when null: true for notify
+}
+
+// MaxText is the most characters of free text (contract section 6).
+const MaxText = 500
+
+// readParameters checks types, required members and unknown names, all at once, and gives every parameter of the
+// action: strings, booleans, nil. It never trusts a nested value.
+func readParameters(spec []parameter, given map[string]any) (map[string]any, []refusal.Field) {
+	var wrong []refusal.Field
+	bad := func(name, message string) { wrong = append(wrong, refusal.Field{Name: name, Message: message}) }
+	out := map[string]any{}
+	for _, p := range spec {
+		v, there := given[p.name]
+		if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
+			v = nil
+		}
+		if !there || v == nil {
+			if p.required {
+				bad(p.name, "This is needed.")
+			}
+			out[p.name] = p.absent
+			continue
+		}
+		switch p.kind {
+		case kindBool:
+			b, ok := v.(bool)
+			if !ok {
+				bad(p.name, "Give true or false.")
+			}
+			out[p.name] = b
+		case kindID:
+			s, ok := v.(string)
+			if !ok || !clinic.ValidID(s) {
+				bad(p.name, unknownWords(p.name))
+			}
+			out[p.name] = s
+		case kindTime:
+			s, ok := v.(string)
+			if _, err := parseWhen(s); !ok || err != nil {
+				bad(p.name, "Give a date and time such as 2027-03-28T10:00, or with an offset.")
+			}
+			out[p.name] = s
+		case kindCode:
+			s, ok := v.(string)
+			if !ok || !slices.Contains(p.codes, s) {
+				bad(p.name, "Choose one of: "+strings.Join(p.codes, ", ")+".")
+			}
+			out[p.name] = s
+		case kindText:
+			s, ok := v.(string)
+			if !ok {
+				bad(p.name, "Give text.")
+				continue
+			}
+			clean, err := clinic.CleanLines(s, MaxText)
+			if err != nil {
+				bad(p.name, fmt.Sprintf("At most %d characters; nothing was cut.", MaxText))
+			}
+			if out[p.name] = any(clean); clean == "" {
+				out[p.name] = nil
+			}
+		}
+	}
+	known := map[string]bool{}
+	for _, p := range spec {
+		known[p.name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !known[name] {
+			bad(name, "This action has no such field.")
+		}
+	}
+	return out, wrong
+}
+
+func unknownWords(name string) string { return "There is no such " + name + " in this clinic." }
+
+// text reads a parameter that is a string or null.
+func text(params map[string]any, name string) string {
+	s, _ := params[name].(string)
+	return s
+}
+
+// merge lays what an edit gives over the last revision's parameters; null clears.
+func merge(last, edit map[string]any) map[string]any {
+	out := maps.Clone(last)
+	maps.Copy(out, edit)
+	return out
+}

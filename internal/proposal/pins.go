@@ -1,0 +1,51 @@
+package proposal
+
+import "countersign/internal/clinic"
+
+// moved compares a plan's pins with the versions now, and names what moved in words from the plan. Nil when nothing did.
+func moved(p Plan, now map[Pin]int64) []Change {
+	var out []Change
+	for _, pin := range p.Resources {
+		if v := now[pin]; v != pin.Version {
+			out = append(out, Change{Kind: pin.Kind, ID: pin.ID, Expected: pin.Version, Current: v, Label: pinLabel(p, pin)})
+		}
+	}
+	return out
+}
+
+// pinLabel names a pinned row for a receptionist.
+func pinLabel(p Plan, pin Pin) string {
+	for _, f := range []*Facts{p.Before, p.After} {
+		if f == nil {
+			continue
+		}
+		switch {
+		case pin.Kind == PinAppointment && f.Appointment == pin.ID:
+			return "The visit itself"
+		case pin.Kind == PinPatient && f.Patient.ID == pin.ID:
+			return "The patient’s record"
+		case pin.Kind == PinPractitioner && f.Practitioner.ID == pin.ID:
+			return "Practitioner " + f.Practitioner.Name
+		case pin.Kind == PinLocation && f.Location.ID == pin.ID:
+			return "Location " + f.Location.Name
+		case pin.Kind == PinType && f.Type.ID == pin.ID:
+			return "Appointment type " + f.Type.Name
+		case pin.Kind == PinSlot:
+			for _, s := range f.Slots {
+				if s.ID == pin.ID {
+					return "Slot " + f.local(s.StartsAt).Format("Mon 2 Jan 2006, 15:04") + " of " + f.Practitioner.Name
+				}
+			}
+		}
+	}
+	return pin.Kind
+}
+
+// PinLabels gives each pinned row of a plan with its name in words, in the plan's order.
+func PinLabels(p Plan) []clinic.Ref {
+	out := make([]clinic.Ref, 0, len(p.Resources))
+	for _, pin := range p.Resources {
+		out = append(out, clinic.Ref{ID: pin.ID, Name: pinLabel(p, pin)})
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package proposal
+
+import (
+	"slices"
+
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// needed is how many people must decide a risk.
+func needed(risk string) int {
+	if risk == Critical {
+		return 2
+	}
+	return 1
+}
+
+// MayPropose: everybody but admins, who may only propose changes of policy.
+func MayPropose(a clinic.Actor) error {
+	if a.Role == clinic.RoleAdmin {
+		return refusal.New(refusal.PermissionDenied, "Admins do not propose appointment changes. Ask somebody at the front desk.")
+	}
+	return nil
+}
+
+// MayConfirm is the one rule of who decides (contract section 7), for every door. It is asked when a card is drawn and
+// again inside the confirming transaction, with the role of that moment.
+func MayConfirm(a clinic.Actor, r Record, risk string, secondPerson bool) error {
+	if a.Kind == clinic.KindAgent {
+		return refusal.New(refusal.ConfirmationNeedsPerson)
+	}
+	involved := r.Owner == a.Person || slices.Contains(r.Editors, a.Person)
+	high := risk == High || risk == Critical
+	switch {
+	case high && involved:
+		return refusal.New(refusal.SelfApprovalForbidden)
+	case !a.MayDecide:
+		return refusal.New(refusal.PermissionDenied, "This token may not decide. Confirm in the browser, or use a token made with --decide.")
+	case a.Role == clinic.RoleReviewer:
+		return nil
+	case a.Role == clinic.RoleAdmin:
+		return refusal.New(refusal.PermissionDenied, "Admins do not decide. Ask a reviewer.")
+	case risk == High && secondPerson:
+		return nil
+	case high:
+		return refusal.New(refusal.PermissionDenied, "Only a reviewer who neither asked nor edited may decide this.")
+	case r.Owner == a.Person:
+		return nil
+	default:
+		return refusal.New(refusal.PermissionDenied, "Only the person who asked, or a reviewer, may decide this.")
+	}
+}
+
+// MayReject is never harder than confirming: whoever may confirm, and the asker, the person asked for and every editor
+// whatever the risk. An agent may only take back its own proposal.
+func MayReject(a clinic.Actor, r Record, risk string, secondPerson bool) error {
+	if a.Kind == clinic.KindAgent {
+		if r.CreatedBy.ID == a.Agent {
+			return nil
+		}
+		return refusal.New(refusal.PermissionDenied, "An agent may only take back its own proposal.")
+	}
+	if a.MayDecide && a.Role != clinic.RoleAdmin && (r.Owner == a.Person || slices.Contains(r.Editors, a.Person)) {
+		return nil
+	}
+	return MayConfirm(a, r, risk, secondPerson)
+}
+
+// MayRevise: the asker, the person asked for, any reviewer; an agent only its own.
+func MayRevise(a clinic.Actor, r Record) error {
+	switch {
+	case a.Kind == clinic.KindAgent && r.CreatedBy.ID == a.Agent,
+		a.Kind != clinic.KindAgent && a.Role == clinic.RoleReviewer,
+		a.Kind != clinic.KindAgent && a.Role != clinic.RoleAdmin && r.Owner == a.Person:
+		return nil
+	default:
+		return refusal.New(refusal.PermissionDenied, "Only the person who asked, or a reviewer, may edit this.")
+	}
+}

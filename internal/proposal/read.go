@@ -1,0 +1,67 @@
+package proposal
+
+import (
+	"context"
+	"time"
+
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// Get reads a proposal of the actor's clinic as it stands now, with what has moved under it.
+func (s *Service) Get(ctx context.Context, by clinic.Actor, id string) (Record, error) {
+	var r Record
+	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) (err error) {
+		r, err = current(ctx, tx, id)
+		return err
+	})
+	return r, err
+}
+
+// Revision reads the plan of one revision, checked against its hash.
+func (s *Service) Revision(ctx context.Context, by clinic.Actor, id string, revision int) (Plan, string, error) {
+	var p Plan
+	var hash string
+	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) error {
+		canonical, h, err := tx.Revision(ctx, id, revision)
+		if err != nil {
+			return err
+		}
+		hash = h
+		p, err = DecodePlan(canonical)
+		return err
+	})
+	return p, hash, err
+}
+
+// List gives a page of the clinic's proposals, terminal ones too.
+func (s *Service) List(ctx context.Context, by clinic.Actor, f Filter) ([]Record, error) {
+	var out []Record
+	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) (err error) {
+		if out, err = tx.List(ctx, f); err != nil {
+			return err
+		}
+		refs := make([]*Record, len(out))
+		for i := range out {
+			refs[i] = &out[i]
+		}
+		return settleRecords(ctx, tx, refs)
+	})
+	return out, err
+}
+
+// Now is the clock that deadlines are judged by.
+func (s *Service) Now(ctx context.Context, by clinic.Actor) (time.Time, error) {
+	var now time.Time
+	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) error { now = tx.Now(); return nil })
+	return now, err
+}
+
+// ValidState refuses a state that proposals cannot have.
+func ValidState(state string) error {
+	switch state {
+	case "", StateProposed, StateExecuting, StateCompleted, StateFailed, StatePartial, StateRejected, StateWithdrawn, StateExpired:
+		return nil
+	}
+	return refusal.Invalid(refusal.Field{Name: "state", Message: "There is no such state."})
+}

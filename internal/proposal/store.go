@@ -1,0 +1,123 @@
+package proposal
+
+import (
+	"context"
+	"time"
+
+	"countersign/internal/audit"
+	"countersign/internal/clinic"
+)
+
+// Store opens transactions of one clinic. The whole of fn may be repeated when the database could not serialise it, so
+// fn must not keep anything from a try that failed. Errors: refusals of package refusal, ErrOverlap, ErrCommitUnknown.
+type Store interface {
+	InTx(ctx context.Context, clinicID string, fn func(Tx) error) error
+	ReadTx(ctx context.Context, clinicID string, fn func(Tx) error) error
+	// InClaim opens a transaction by claiming: it inserts the key, locks the proposal's row and only then, in a second
+	// statement, reads both and the clock.
+	InClaim(ctx context.Context, clinicID string, c ClaimRequest, fn func(Tx, Claim) error) error
+}
+
+// Tx is what the rules need of one transaction. Unknown ids are refusal.NotFound, another clinic's too.
+type Tx interface {
+	Now() time.Time // database clock when the transaction began
+
+	Visit(ctx context.Context, appointment string) (clinic.Visit, error)
+	Patient(ctx context.Context, id string) (clinic.Patient, error)
+	Practitioner(ctx context.Context, id string) (clinic.Practitioner, error)
+	Location(ctx context.Context, id string) (clinic.Location, error)
+	Type(ctx context.Context, id string) (clinic.Type, error)
+	// SlotsOf gives the practitioner's slot rows at a location that overlap [from, to), by start.
+	SlotsOf(ctx context.Context, practitioner, location string, from, to time.Time) ([]clinic.Slot, error)
+	// DoubleBooked reports whether the patient has another active appointment than except in [from, to).
+	DoubleBooked(ctx context.Context, patient, except string, from, to time.Time) (bool, error)
+
+	// Key inserts an idempotency key or, when it is there, returns what it holds.
+	Key(ctx context.Context, person, key, fingerprint string) (known *SavedKey, err error)
+	SaveKey(ctx context.Context, person, key, proposal string, status int, body []byte) error
+
+	Insert(ctx context.Context, r Record, c clinic.Actor, canonical []byte) error
+	AddRevision(ctx context.Context, r Record, by clinic.Actor, canonical []byte) error
+	// LockPins locks the rows in one fixed order and gives their versions now; a missing row has version 0.
+	LockPins(ctx context.Context, pins []Pin) (map[Pin]int64, error)
+	// Versions is LockPins without the locks, for reading. Keys are the pins as given.
+	Versions(ctx context.Context, pins []Pin) (map[Pin]int64, error)
+	// Execute writes a decision: steps, state, outbox, audit and saved answer, in one statement. It gives the version
+	// of the appointment after it, 0 where no step ran.
+	Execute(ctx context.Context, e Execution) (version int64, err error)
+
+	Get(ctx context.Context, id string) (Record, error)
+	Revision(ctx context.Context, id string, revision int) (canonical []byte, hash string, err error)
+	List(ctx context.Context, f Filter) ([]Record, error)
+
+	Audit(ctx context.Context, events ...audit.Event) error
+}
+
+// ClaimRequest names what is to be decided or revised. Person is the key's scope; Account is re-read for its role.
+type ClaimRequest struct {
+	Person, Account  string
+	Key, Fingerprint string // "" = no key (revising)
+	Proposal         string
+}
+
+// Claim is what stood there once the locks were held.
+type Claim struct {
+	Known        *SavedKey // the key was there before
+	Found        bool
+	Record       Record // State as stored; use Effective
+	Canonical    []byte
+	Now          time.Time // database clock, read after the lock
+	Role         string    // of the account now; "" when it is gone or disabled
+	SecondPerson bool      // this clinic lets any second person decide high
+}
+
+// SavedKey is an idempotency key with the answer saved under it; Status 0 while its transaction runs.
+type SavedKey struct {
+	Fingerprint string
+	Status      int
+	Body        []byte
+}
+
+// Execution is everything a decision writes. State "" leaves the proposal as it is.
+type Execution struct {
+	Proposal  string
+	Revision  int
+	PlanHash  string
+	State     string
+	Outcome   string
+	Risk      string // the higher of shown and now
+	By        clinic.Actor
+	Note      string
+	Result    []byte // JSON or nil
+	Steps     []Step // appointment operations of the plan; empty when nothing runs
+	Messages  []OutboxRow
+	Audit     []audit.Event
+	Key       string
+	Status    int
+	Body      []byte
+	DecidedAt time.Time
+}
+
+// OutboxRow is one message of the plan, to be sent after the commit.
+type OutboxRow struct {
+	ID          string
+	Appointment string
+	Version     int64
+	Message     Message
+}
+
+// Filter selects proposals of a clinic, newest first. State is effective: expired as soon as the deadline has passed.
+type Filter struct {
+	State       string
+	Appointment string
+	Patient     string
+	Before      *Cursor
+	Limit       int
+	ByDeadline  bool // first deadline first; for the queue
+}
+
+// Cursor is the last row of the page before.
+type Cursor struct {
+	CreatedAt time.Time
+	ID        string
+}

@@ -1,0 +1,76 @@
+package proposal
+
+import (
+	"strings"
+	"time"
+
+	"countersign/internal/clinic"
+)
+
+// Summarize draws the rows of a plan from the plan alone: what stands now and what is proposed.
+func Summarize(p Plan) Summary {
+	a, err := actionNamed(p.Action)
+	if err != nil {
+		return Summary{Title: p.Action, Fields: []Field{}}
+	}
+	s := Summary{Title: a.title(p)}
+	row := func(label string, of func(*Facts) string) {
+		f := Field{Label: label}
+		if p.Before != nil {
+			f.Old = value(of(p.Before))
+		}
+		f.New = value(of(p.After))
+		s.Fields = append(s.Fields, f)
+	}
+	row("Patient", func(f *Facts) string {
+		return f.Patient.Name + ", born " + f.Patient.BirthDate + ", MRN " + f.Patient.MRN
+	})
+	row("Date", func(f *Facts) string { return f.local(f.StartsAt).Format("Monday 2 January 2006") })
+	row("Time", func(f *Facts) string {
+		return f.local(f.StartsAt).Format("15:04") + "–" + f.local(f.EndsAt).Format("15:04") + " " + f.Zone + " (" + OffsetLabel(f.OffsetMinutes) + ")"
+	})
+	row("Practitioner", func(f *Facts) string { return f.Practitioner.Name })
+	row("Location", func(f *Facts) string { return f.Location.Name + ", " + f.Location.Address })
+	row("Type", func(f *Facts) string { return f.Type.Name })
+	row("Status", func(f *Facts) string { return f.Status })
+	if code := text(p.Parameters, "reason_code"); code != "" {
+		s.Fields = append(s.Fields, Field{Label: "Reason", New: value(strings.ReplaceAll(code, "_", " "))})
+	}
+	for _, m := range p.Messages {
+		s.Fields = append(s.Fields, Field{Label: strings.ToUpper(m.Channel[:1]) + m.Channel[1:] + " to " + m.Recipient, New: value(m.Text)})
+	}
+	if len(p.Messages) == 0 {
+		s.Fields = append(s.Fields, Field{Label: "Message", New: value("Nobody will be told: " + WhyNobodyIsTold(p))})
+	}
+	return s
+}
+
+func value(s string) *string { return &s }
+
+func (f *Facts) local(t time.Time) time.Time {
+	zone, err := clinic.LoadZone(f.Zone)
+	if err != nil {
+		zone = time.FixedZone("", f.OffsetMinutes*60)
+	}
+	return t.In(zone)
+}
+
+// WhyNobodyIsTold says in words why a plan holds no message.
+func WhyNobodyIsTold(p Plan) string {
+	why := ""
+	if p.After != nil && p.After.Patient.Unreachable != nil {
+		why = *p.After.Patient.Unreachable
+	}
+	switch why {
+	case "no_address":
+		return "no phone number or e-mail address is on record for the way this patient wants to be told."
+	case "prefers_phone":
+		return "this patient wants to be phoned. Please call."
+	case "prefers_none":
+		return "this patient does not want messages."
+	case "deceased":
+		return "the record says that this patient has died."
+	default:
+		return "it was asked not to send a message."
+	}
+}
