@@ -57,5 +57,9 @@ func part(out *strings.Builder, parted *bool) {
 // isApostrophe holds what people and keyboards use for one, the half rings of Arabic names and the middle dot of
 // Catalan ones.
 func isApostrophe(r rune) bool {
-	return strings.ContainsRune("'’‘‛`´ʼʻʽʹʾʿ′＇·ꞌ", r)
+	switch r {
+	case '\'', '’', '‘', '‛', '`', '´', 'ʼ', 'ʻ', 'ʽ', 'ʹ', 'ʾ', 'ʿ', '′', '＇', '·', 'ꞌ':
+		return true
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package clinic
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -32,13 +33,7 @@ func FreeStarts(slots []FreeSlot, minutes int, typ string) []Start {
 	}
 	sorted := slices.Clone(slots)
 	slices.SortFunc(sorted, func(a, b FreeSlot) int {
-		if a.Practitioner != b.Practitioner {
-			return strings.Compare(a.Practitioner, b.Practitioner)
-		}
-		if a.Location != b.Location {
-			return strings.Compare(a.Location, b.Location)
-		}
-		return a.StartsAt.Compare(b.StartsAt)
+		return cmp.Or(strings.Compare(a.Practitioner, b.Practitioner), strings.Compare(a.Location, b.Location), a.StartsAt.Compare(b.StartsAt))
 	})
 	ids := make([]string, len(sorted)) // every Start's Slots is a piece of it
 	for i, s := range sorted {
@@ -69,7 +64,9 @@ func FreeStarts(slots []FreeSlot, minutes int, typ string) []Start {
 		}
 		first = end
 	}
-	slices.SortStableFunc(starts, func(a, b Start) int { return a.StartsAt.Compare(b.StartsAt) })
+	slices.SortFunc(starts, func(a, b Start) int {
+		return cmp.Or(a.StartsAt.Compare(b.StartsAt), strings.Compare(a.Practitioner, b.Practitioner), strings.Compare(a.Location, b.Location))
+	})
 	return starts
 }
 

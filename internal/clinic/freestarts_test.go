@@ -62,6 +62,19 @@ func TestStartsNeedFreeNeighboursOfTheType(t *testing.T) { // S13
 	}
 }
 
+func TestAVisitStaysWithOnePractitionerAndPlace(t *testing.T) {
+	for _, change := range []func(*FreeSlot){func(s *FreeSlot) { s.Practitioner = "q" }, func(s *FreeSlot) { s.Location = "m" }} {
+		slots := freeSlots("2026-06-09", 480, 510, 15, "standard")
+		change(&slots[1])
+		if got := FreeStarts(slots, 30, "standard"); got != nil {
+			t.Error("offered across two:", got)
+		}
+		if _, ok := Cover(slots, slots[0].StartsAt, 30); ok {
+			t.Error("covered across two")
+		}
+	}
+}
+
 func TestCover(t *testing.T) {
 	slots := freeSlots("2026-06-09", 480, 540, 15, "standard")
 	at := func(m int) time.Time { return slots[0].StartsAt.Add(time.Duration(m) * time.Minute) }

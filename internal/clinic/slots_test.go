@@ -174,6 +174,21 @@ func TestWholeDayLeave(t *testing.T) { // D05, D06
 	}
 }
 
+func TestASlotThatRunsIntoLeaveIsOnLeave(t *testing.T) {
+	zone, day := zoneOf(t, "Europe/Copenhagen"), dateIn(t, "2026-06-09")
+	s := schedule(60, everyDay(21*60+30, 25*60+30)) // 23:30-00:30 is one of its slots
+	leave := []Leave{{Practitioner: "p", From: day.AddDays(1), To: day.AddDays(1), Closes: 1440}}
+	var got []string
+	for _, slot := range Generate(s, zone, day, day, nil, leave) {
+		if slot.OnLeave {
+			got = append(got, clock([]SlotSpec{slot}, zone)...)
+		}
+	}
+	if !slices.Equal(got, []string{"09T23:30+0200"}) {
+		t.Error(got)
+	}
+}
+
 func TestPartialLeave(t *testing.T) {
 	zone := zoneOf(t, "America/New_York")
 	s := schedule(30, everyDay(0, 180))
