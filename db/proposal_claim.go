@@ -52,7 +52,7 @@ func (h headRow) record() (proposal.Record, error) {
 	}
 	r := proposal.Record{ID: h.ID.String, Action: h.Action.String, State: h.State.String, Outcome: h.Outcome.String, Revision: int(h.Revision.Int64),
 		ExpiresAt: h.ExpiresAt.Time.UTC(), Risk: h.Risk.String, Reason: h.Reason, Owner: h.Owner.String, OwnerName: h.OwnerName.String,
-		Editors: h.Editors, CreatedVia: h.CreatedVia.String, CreatedAt: h.CreatedAt.Time.UTC().Truncate(time.Second), DecidedNote: h.DecidedNote.String,
+		Editors: h.Editors, CreatedVia: h.CreatedVia.String, CreatedAt: h.CreatedAt.Time.UTC().Truncate(time.Second), MadeAt: h.CreatedAt.Time.UTC(), DecidedNote: h.DecidedNote.String,
 		PlanHash: h.PlanHash.String, Plan: plan, PlanBytes: h.PlanBytes,
 		CreatedBy: proposal.Creator{ID: h.CreatedBy.String, Name: h.CreatedName.String, Kind: h.CreatedKind.String}}
 	if r.CreatedBy.Kind == clinic.KindAgent {

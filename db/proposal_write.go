@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -43,12 +44,12 @@ func touched(n, want int64, err error) error {
 
 // Insert implements proposal.Tx: the proposal and its first revision.
 func (t proposalTx) Insert(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
-	to := r.Plan.After
+	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `INSERT INTO proposals (clinic, id, action, revision, expires_at, risk, reason, created_by, created_kind, created_name, owner,
 		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 		t.clinic, r.ID, r.Action, r.Revision, r.ExpiresAt, r.Risk, r.Reason, by.ID(), by.Kind, by.Name(), r.Owner, r.OwnerName, r.CreatedVia, t.now,
-		to.Patient.ID, to.Appointment, to.Practitioner.ID, to.Location.ID, to.StartsAt, to.EndsAt)
+		to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends)
 	if err := touched(n, 1, err); err != nil {
 		return err
 	}
@@ -60,11 +61,25 @@ func (t proposalTx) AddRevision(ctx context.Context, r proposal.Record, by clini
 	if err := t.insertRevision(ctx, r, by, canonical); err != nil {
 		return err
 	}
-	to := r.Plan.After
+	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `UPDATE proposals SET revision = $2, expires_at = $3, risk = $4, editors = $5, patient = $6, appointment = $7, practitioner = $8,
 		location = $9, starts_at = $10, ends_at = $11 WHERE id = $1 AND state = 'proposed' AND revision = $2 - 1`,
-		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.Patient.ID, to.Appointment, to.Practitioner.ID, to.Location.ID, to.StartsAt, to.EndsAt)
+		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends)
 	return touched(n, 1, err)
+}
+
+// target is what a plan touches, for lists and for marks on the day sheet. A cancellation has no new place.
+type target struct {
+	patient, appointment, practitioner, location *string
+	starts, ends                                 *time.Time
+}
+
+func targetOf(p proposal.Plan) target {
+	to := target{patient: &p.After.Patient.ID, appointment: &p.After.Appointment}
+	if p.After.Status != "cancelled" {
+		to.practitioner, to.location, to.starts, to.ends = &p.After.Practitioner.ID, &p.After.Location.ID, &p.After.StartsAt, &p.After.EndsAt
+	}
+	return to
 }
 
 func (t proposalTx) insertRevision(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {

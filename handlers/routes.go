@@ -42,6 +42,22 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/signin", access: open, handle: s.showSignIn},
 		{method: http.MethodPost, path: "/signin", access: open, handle: s.signIn},
 		{method: http.MethodPost, path: "/signout", access: open, handle: s.signOut},
+
+		{method: http.MethodPost, path: "/api/v1/patients/search", access: api, handle: s.apiSearchPatients},
+		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient},
+		{method: http.MethodGet, path: "/api/v1/practitioners", access: api, handle: s.apiPractitioners},
+		{method: http.MethodGet, path: "/api/v1/locations", access: api, handle: s.apiLocations},
+		{method: http.MethodGet, path: "/api/v1/appointment-types", access: api, handle: s.apiTypes},
+		{method: http.MethodGet, path: "/api/v1/slots", access: api, handle: s.apiSlots},
+		{method: http.MethodGet, path: "/api/v1/appointments", access: api, handle: s.apiAppointments},
+		{method: http.MethodGet, path: "/api/v1/appointments/:id", access: api, handle: s.apiAppointment},
+		{method: http.MethodPost, path: "/api/v1/proposals", access: api, handle: s.apiPropose},
+		{method: http.MethodGet, path: "/api/v1/proposals", access: api, handle: s.apiProposals},
+		{method: http.MethodGet, path: "/api/v1/proposals/:id", access: api, handle: s.apiProposal},
+		{method: http.MethodPost, path: "/api/v1/proposals/:id/revisions", access: api, handle: s.apiRevise},
+		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm},
+		{method: http.MethodPost, path: "/api/v1/proposals/:id/reject", access: api, handle: s.apiReject},
+		{method: http.MethodGet, path: "/api/v1/audit", access: api, handle: s.apiAudit},
 	}
 }
 

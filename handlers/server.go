@@ -15,11 +15,15 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"countersign/db"
 	"countersign/internal/account"
+	"countersign/internal/proposal"
 )
 
 // Deps is all that the handlers stand on.
 type Deps struct {
+	DB       *db.DB
+	Desk     *proposal.Service
 	Accounts *account.Service
 	Sessions account.SessionStore
 	Rules    account.Rules

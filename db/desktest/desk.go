@@ -49,7 +49,7 @@ func New(t testing.TB, options ...func(*db.Options)) *Desk {
 	must(t, err)
 	t.Cleanup(func() { pool.Close() })
 	d := &Desk{T: t, URL: url, Root: root, DB: pool, Log: &strings.Builder{}, Shift: opt.ClockShift}
-	d.Day = time.Now().Add(opt.ClockShift).UTC().Truncate(24 * time.Hour).AddDate(0, 0, 3)
+	d.Day = time.Now().Add(opt.ClockShift).UTC().Truncate(24*time.Hour).AddDate(0, 0, 3)
 	d.Desk = &proposal.Service{Store: db.Proposals{DB: pool}, IDs: ID, Log: slog.New(slog.NewJSONHandler(d.Log, nil))}
 	d.fill()
 	return d

@@ -18,6 +18,8 @@ const (
 	ReadPatient       = "patient.read"
 	ReadAppointment   = "appointment.read"
 	SearchPatients    = "patient.search"
+	ListAppointments  = "appointment.list"
+	ReadDay           = "day.read"
 	ReadProposal      = "proposal.read"
 	Propose           = "proposal.propose"
 	Revise            = "proposal.revise"

@@ -51,12 +51,13 @@ type Record struct {
 	DecidedAt   *time.Time      `json:"decided_at"`
 	Result      json.RawMessage `json:"result"` // null until decided
 
-	Plan        Plan     `json:"-"` // PlanBytes, read
-	Owner       string   `json:"-"` // the person who asked or was asked for
-	OwnerName   string   `json:"-"`
-	Editors     []string `json:"-"`
-	DecidedNote string   `json:"-"`
-	CreatedVia  string   `json:"-"`
+	Plan        Plan      `json:"-"` // PlanBytes, read
+	Owner       string    `json:"-"` // the person who asked or was asked for
+	OwnerName   string    `json:"-"`
+	Editors     []string  `json:"-"`
+	DecidedNote string    `json:"-"`
+	CreatedVia  string    `json:"-"`
+	MadeAt      time.Time `json:"-"` // CreatedAt to the microsecond, for cursors
 }
 
 // Change names a pinned row that moved since the plan was made. Current is 0 when the row is gone.

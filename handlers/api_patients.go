@@ -1,0 +1,107 @@
+package handlers
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/db"
+	"countersign/internal/audit"
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+)
+
+// maxFound is the most patients one search shows.
+const maxFound = 20
+
+type patientJSON struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	BirthDate string `json:"birth_date"`
+	MRN       string `json:"mrn"`
+	Version   int64  `json:"version"`
+}
+
+func patientAnswer(p clinic.Patient) patientJSON {
+	return patientJSON{p.ID, p.Name(), p.BirthDate, p.MRN, p.Version}
+}
+
+// apiSearchPatients is POST /patients/search: a POST, so that no name stands in a URL.
+func (s *Server) apiSearchPatients(c echo.Context) error {
+	b, err := bodyOf(c)
+	if err != nil {
+		return err
+	}
+	query := b.text("query", true)
+	if err := b.refuse(); err != nil {
+		return err
+	}
+	found, more, err := s.search(c, query)
+	if err != nil {
+		return err
+	}
+	items := make([]patientJSON, len(found))
+	for i, p := range found {
+		items[i] = patientAnswer(p)
+	}
+	return s.json(c, http.StatusOK, struct {
+		list[patientJSON]
+		More bool `json:"more"`
+	}{listOf(items, ""), more})
+}
+
+// search finds patients for the page and the API, and audits that somebody looked.
+func (s *Server) search(c echo.Context, query string) (found []clinic.Patient, more bool, err error) {
+	query, err = clinic.CleanText(query, 200)
+	if err != nil {
+		return nil, false, refusal.Invalid(refusal.Field{Name: "query", Message: "At most 200 characters."})
+	}
+	by, ctx := actor(c), c.Request().Context()
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		found, more, err = t.SearchPatients(ctx, clinic.SearchTerms(query), maxFound)
+		if err != nil {
+			return err
+		}
+		return t.Audit(ctx, s.readEvent(t, by, audit.SearchPatients, "", "", 0, ""))
+	})
+	return found, more, err
+}
+
+// readEvent is the row that says who looked at what.
+func (s *Server) readEvent(t *db.Tx, by clinic.Actor, action, kind, id string, version int64, patient string) audit.Event {
+	return audit.Event{ID: s.Desk.IDs("aud"), At: t.Now(), Actor: by, Action: action, Outcome: audit.Success, ObjectKind: kind, Object: id,
+		Version: version, Patient: patient}
+}
+
+// apiPatient is GET /patients/{id}.
+func (s *Server) apiPatient(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	by, ctx := actor(c), c.Request().Context()
+	var p clinic.Patient
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		if p, err = t.Patient(ctx, id); err != nil {
+			return err
+		}
+		return t.Audit(ctx, s.readEvent(t, by, audit.ReadPatient, "patient", p.ID, p.Version, p.ID))
+	})
+	if err != nil {
+		return err
+	}
+	return s.json(c, http.StatusOK, struct {
+		patientJSON
+		Phone    *string `json:"phone"`
+		Email    *string `json:"email"`
+		Contact  string  `json:"contact_preference"`
+		Deceased bool    `json:"deceased"`
+	}{patientAnswer(p), orNull(p.Phone), orNull(p.Email), p.Contact, p.Deceased})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
