@@ -28,6 +28,7 @@ const template = "countersign_template"
 // shared is what the tests of one process share. Only the process as a whole ends it.
 var shared struct {
 	once    sync.Once
+	dir     string
 	alive   *os.File // see makeDir
 	cluster *embedded.Cluster
 	admin   *sql.DB
@@ -75,7 +76,7 @@ func start(prepare func(ctx context.Context, url string) error) error {
 	if err != nil {
 		return err
 	}
-	shared.alive = alive
+	shared.dir, shared.alive = dir, alive
 	shared.cluster, err = embedded.Start(ctx, embedded.Options{
 		DataDir:  dir,
 		NoSync:   true,

@@ -38,9 +38,8 @@ func makeDir(root string) (dir string, alive *os.File, _ error) {
 	defer watch.Close()
 	cmd := exec.Command("/bin/sh", "-c", `
 		cat >/dev/null
-		lines=$1/postgres/postmaster.pid
-		pid=$(sed -n 1p "$lines" 2>/dev/null)
-		socket=$(sed -n 5p "$lines" 2>/dev/null)
+		pid=$(sed -n 1p "$1/postgres/postmaster.pid" 2>/dev/null)
+		socket=$(sed -n 's/.*[?]host=\([^&]*\)&.*/\1/p' "$1/database-url" 2>/dev/null)
 		[ -z "$pid" ] || kill -QUIT "$pid" 2>/dev/null
 		n=0
 		while [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done

@@ -214,6 +214,7 @@ func TestServerIsPrivateAndDurable(t *testing.T) {
 }
 
 func TestSecondHolderIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	c := mustStart(t, dir)
 	_, err := start(t, dir)
@@ -228,6 +229,7 @@ func TestSecondHolderIsRefused(t *testing.T) {
 }
 
 func TestStopAtOnceWhenContextEnds(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	c := mustStart(t, dir)
 	mustExec(t, c, `CREATE TABLE kept AS SELECT 'yes' AS v`)
@@ -242,6 +244,7 @@ func TestStopAtOnceWhenContextEnds(t *testing.T) {
 }
 
 func TestStartGivesUpWhenContextEnds(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 150*time.Millisecond) // in the middle of initdb
 	defer cancel()

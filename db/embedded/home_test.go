@@ -19,6 +19,7 @@ import (
 
 // Root's home is closed to the account that runs PostgreSQL; an ordinary user's is its own.
 func TestDataDirectoryUnderAClosedFolder(t *testing.T) {
+	t.Parallel()
 	closed := t.TempDir()
 	if err := os.Chmod(closed, 0o700); err != nil {
 		t.Fatal(err)
@@ -54,6 +55,7 @@ func TestDataDirectoryUnderAClosedFolder(t *testing.T) {
 }
 
 func TestLostFolderOutsideIsNotReplaced(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	if err := os.Mkdir(dir, 0o711); err != nil {
 		t.Fatal(err)
@@ -68,6 +70,7 @@ func TestLostFolderOutsideIsNotReplaced(t *testing.T) {
 
 // The tests run as root in CI: this one is the ordinary user there.
 func TestAsOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	program := filepath.Join(filepath.Dir(dir), "program") // the test binary lies where only we get to
 	if err := copyProgram(program); err != nil {
@@ -116,6 +119,7 @@ func copyProgram(to string) error {
 }
 
 func TestAnotherMajorVersionIsRefusedAndKept(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	mustStop(t, mustStart(t, dir))
 	version := filepath.Join(dir, "postgres", "PG_VERSION")
@@ -135,6 +139,7 @@ func TestAnotherMajorVersionIsRefusedAndKept(t *testing.T) {
 }
 
 func TestFolderThatIsNoClusterIsRefusedAndKept(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	file := filepath.Join(dir, "postgres", "letter.txt")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
@@ -176,6 +181,7 @@ func TestBinariesThatDoNotServe(t *testing.T) {
 }
 
 func TestLinksOfTheNpmPackage(t *testing.T) {
+	t.Parallel()
 	pkg := t.TempDir()
 	list := func(source, target string) {
 		text, err := json.Marshal([]map[string]string{{"source": source, "target": target}})

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrNotACluster means that the cluster folder holds something PostgreSQL did not make, which is left as it is.
@@ -49,7 +50,7 @@ func initialise(ctx context.Context, home string, exists bool, bin binaries, acc
 	}
 	for _, dir := range leftovers {
 		log.Info("removing an unfinished initialisation", "folder", dir)
-		if err := os.RemoveAll(dir); err != nil {
+		if err := removeUnfinished(ctx, dir); err != nil {
 			return fmt.Errorf("remove unfinished initialisation: %w", err)
 		}
 	}
@@ -82,6 +83,19 @@ func initialise(ctx context.Context, home string, exists bool, bin binaries, acc
 		return fmt.Errorf("initialise PostgreSQL: %w", err)
 	}
 	return syncDir(home)
+}
+
+// removeUnfinished repeats the removal for some seconds: the interrupted initdb may still be writing, and tidying too.
+func removeUnfinished(ctx context.Context, dir string) error {
+	for start := time.Now(); ; {
+		err := os.RemoveAll(dir)
+		if err == nil || time.Since(start) > 5*time.Second {
+			return err
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // localeArgs choose sorting by code point, and letters and digits by Unicode (pg_trgm and lower() need that), whatever

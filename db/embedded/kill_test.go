@@ -17,6 +17,7 @@ import (
 )
 
 func TestServerStopsCleanlyWhenItsProgramIsKilled(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	parent, ready := startParent(t, dir, nil)
 	url := ready()
@@ -47,6 +48,7 @@ func TestServerStopsCleanlyWhenItsProgramIsKilled(t *testing.T) {
 }
 
 func TestRecoversWhenProgramAndServerAreKilled(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	parent, ready := startParent(t, dir, nil)
 	url := ready()
@@ -76,6 +78,7 @@ func TestRecoversWhenProgramAndServerAreKilled(t *testing.T) {
 }
 
 func TestRecoversFromKillDuringInitialisation(t *testing.T) {
+	t.Parallel()
 	for _, after := range []string{"PG_VERSION", "global", "base/1"} { // one file of an early, a middle and a late step
 		t.Run(strings.ReplaceAll(after, "/", "_"), func(t *testing.T) {
 			dir := newDataDir(t)
@@ -129,6 +132,7 @@ func runAs(t *testing.T, dir, program string, args ...string) *exec.Cmd {
 }
 
 func TestStaleProcessIDOfAnotherProgram(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	c := mustStart(t, dir)
 	mustExec(t, c, `CREATE TABLE kept AS SELECT 'yes' AS v`)
@@ -192,6 +196,7 @@ func serverByHand(t *testing.T, dir, socketDir string) *exec.Cmd {
 }
 
 func TestOrphanedServerIsTakenOver(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	c := mustStart(t, dir)
 	mustStop(t, c)
@@ -216,6 +221,7 @@ func TestOrphanedServerIsTakenOver(t *testing.T) {
 }
 
 func TestForeignServerIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	dir := newDataDir(t)
 	mustStop(t, mustStart(t, dir))
 	acct, err := serverAccount(clusterDir(dir))
