@@ -98,6 +98,25 @@ func (s *site) sql(query string, args ...any) {
 	}
 }
 
+// text is the one value of a query, as the superuser.
+func (s *site) text(query string, args ...any) (value string) {
+	s.t.Helper()
+	pool, err := sql.Open("postgres", s.db)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer pool.Close()
+	if err := pool.QueryRow(query, args...).Scan(&value); err != nil {
+		s.t.Fatal(err)
+	}
+	return value
+}
+
+// newSiteless is the application without a database, for what needs none.
+func newSiteless() *Server {
+	return newServer(Deps{Random: rand.Reader, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+}
+
 // browser has cookies and follows no redirect.
 type browser struct {
 	*http.Client
