@@ -5,15 +5,17 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 // How patients are found. One column holds SearchText; a query is the terms of SearchTerms, each of which must occur in
 // that column as a plain substring (LIKE '%term%', served by a trigram index). Words stand in the column with a space
-// before them, and most terms begin with that space, so they match the beginning of a word:
+// before them. A part of a word matches anywhere in it, but one or two letters only at its beginning: their term begins
+// with that space.
 //
-//	" jensen maria 100234 d19840311 x19840311 p4500200871 @maria@example.test"
+//	" jensen maria 100234 d19840311 x19840311 p4500200871 @MARIA@EXAMPLE.TEST"
 //
 //   - names: every word, the words of a double name also joined (obriennunez), what follows an apostrophe also alone
 //     (brien), and ø å ä ö ü also as oe aa ae oe ue (soeren)
@@ -21,7 +23,7 @@ import (
 //     two days, and x finds both
 //   - phone: p + digits. Numbers of 4 digits and more match anywhere, and by their last 8 digits at most, so a country
 //     code is needed neither in the column nor in the query
-//   - e-mail: @ + address; a query with an @ matches anywhere in it
+//   - e-mail: @ + address in capitals, so that parts of names do not match in it; a query with an @ matches anywhere in it
 //
 // The order of words never matters, and no term holds a character that is special in LIKE.
 
@@ -66,9 +68,12 @@ func SearchTerms(query string) []string {
 	rest = recordNumber.ReplaceAllString(rest, " ")
 	rest = takePhones(grouped, rest, add)
 	for _, word := range Tokens(rest) {
-		if digits := digitsOf(word); digits == word && len(word) >= 4 {
+		switch digits := digitsOf(word); {
+		case digits == word && len(word) > 1:
 			add(numberTerm(digits))
-		} else {
+		case utf8.RuneCountInString(word) > 2:
+			add(word)
+		default:
 			add(" " + word)
 		}
 	}
@@ -105,14 +110,14 @@ func digitsOf(s string) string {
 	}, s)
 }
 
-// foldEmail keeps lower-case letters, digits, @ and dots; all else becomes a hyphen, for _ and % are special in LIKE.
+// foldEmail keeps letters, in capitals, digits, @ and dots; all else becomes a hyphen, for _ and % are special in LIKE.
 func foldEmail(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '@' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return '-'
-	}, plain(s))
+	}, strings.ToUpper(plain(s)))
 }
 
 // plain is lower case with compatibility forms resolved, every dash a hyphen and every space the same.

@@ -12,11 +12,11 @@ const (
 )
 
 // HoldsTime reports whether an appointment of this status keeps its practitioner's time from others. Going from a
-// status that does not to one that does must find the time still free (case S15). The exclusion constraint on
+// status that does not to one that does must find the time still free (case S15). A finished visit blocks nobody. The exclusion constraint on
 // appointments says the same.
 func HoldsTime(status string) bool {
 	switch status {
-	case StatusBooked, StatusArrived, StatusCheckedIn, StatusFulfilled:
+	case StatusBooked, StatusArrived, StatusCheckedIn:
 		return true
 	}
 	return false

@@ -21,7 +21,7 @@ func TestMayBecome(t *testing.T) {
 }
 
 func TestHoldsTime(t *testing.T) {
-	for status, want := range map[string]bool{StatusBooked: true, StatusArrived: true, StatusCheckedIn: true, StatusFulfilled: true,
+	for status, want := range map[string]bool{StatusBooked: true, StatusArrived: true, StatusCheckedIn: true, StatusFulfilled: false,
 		StatusCancelled: false, StatusNoShow: false, StatusWaitlist: false, "": false} {
 		if HoldsTime(status) != want {
 			t.Errorf("%q", status)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,13 +41,21 @@ func (w WallTime) String() string { return w.utc().Format("2006-01-02 15:04") }
 
 func (w WallTime) utc() time.Time { return w.Date.utc().Add(time.Duration(w.Minute) * time.Minute) }
 
+// zones keeps what has been read: the time package reads and parses its file anew at every call. Only names of existing
+// zones get in, so it is bounded.
+var zones sync.Map
+
 // LoadZone reads an IANA name of the form Area/City. The empty name and Local
 // (the server's zone) are refused, and so are UTC and abbreviations such as EST:
 // a location must say where it is. The program must embed time/tzdata.
 func LoadZone(name string) (*time.Location, error) {
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
 	area, _, found := strings.Cut(name, "/")
 	if found && area != "posix" && area != "right" {
 		if zone, err := time.LoadLocation(name); err == nil {
+			zones.Store(name, zone)
 			return zone, nil
 		}
 	}
