@@ -10,7 +10,7 @@ import (
 
 // Leave lists the practitioner's leave that ends on the day or later, by first day.
 func (t *Tx) Leave(ctx context.Context, practitioner string, since clinic.Date) ([]clinic.Leave, error) {
-	return t.leaveOf(ctx, pq.StringArray{practitioner}, since, clinic.Date{Year: 9999, Month: 12, Day: 31})
+	return t.leaveOf(ctx, pq.StringArray{practitioner}, since, distantDay)
 }
 
 // leaveOf is the practitioners' leave that touches from..to, both inclusive, by first day.

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"time"
 
 	"github.com/lib/pq"
 
@@ -33,9 +32,8 @@ func (t *Tx) Patient(ctx context.Context, id string) (clinic.Patient, error) {
 // PatientVisits is each visit of the patient once: upcoming (not over yet) ascending, all of them, and past, newest
 // first, at most so many; more tells that there are older ones. The visits carry no slots. Two statements.
 func (t *Tx) PatientVisits(ctx context.Context, patient string, mostPast int) (upcoming, past []clinic.Visit, more bool, err error) {
-	// A visit lasts less than a day: see appointment_types.minutes.
 	err = t.sel(ctx, &upcoming, `SELECT `+visitColumns+visitTables+` WHERE a.patient = $1 AND a.ends_at > $2 AND a.starts_at > $3
-		ORDER BY a.starts_at, a.id`, patient, t.now, t.now.Add(-24*time.Hour))
+		ORDER BY a.starts_at, a.id`, patient, t.now, t.now.Add(-longestVisit))
 	if err != nil {
 		return nil, nil, false, err
 	}

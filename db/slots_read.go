@@ -12,6 +12,14 @@ import (
 const slotColumns = `s.id, s.practitioner, s.location, s.starts_at AS startsat, s.ends_at AS endsat, s.types, s.state,
 	coalesce(s.appointment, '') AS appointment, s.version`
 
+// longestSlot and longestVisit (the schema's limits) give an index on the start its lower bound in a search for
+// overlaps. Where the bound comes from another row it is reckoned here and not in SQL: timestamptz - interval is not
+// leakproof, so under row-level security no index would be searched with it.
+const (
+	longestSlot  = 24 * time.Hour
+	longestVisit = 24 * time.Hour
+)
+
 // slotRow is a clinic.Slot as PostgreSQL gives it.
 type slotRow struct {
 	clinic.Slot
@@ -34,9 +42,8 @@ func slotsOf(rows []slotRow) []clinic.Slot {
 // SlotsOf is the practitioner's slot rows that overlap from..to, by start, at one location or, for "", at any: open
 // ones, those on leave, and closed ones that a visit still holds. One statement.
 func (t *Tx) SlotsOf(ctx context.Context, practitioner, location string, from, to time.Time) ([]clinic.Slot, error) {
-	// A slot lasts a day at most, so the index on the start has a lower bound too.
 	w := &where{}
-	w.and(`s.practitioner = ? AND s.starts_at < ? AND s.starts_at > ? AND s.ends_at > ?`, practitioner, to, from.Add(-24*time.Hour), from)
+	w.and(`s.practitioner = ? AND s.starts_at < ? AND s.starts_at > ? AND s.ends_at > ?`, practitioner, to, from.Add(-longestSlot), from)
 	w.and(`(s.state <> 'closed' OR s.appointment IS NOT NULL)`)
 	if location != "" {
 		w.and(`s.location = ?`, location)

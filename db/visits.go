@@ -132,22 +132,22 @@ func (t *Tx) addSlots(ctx context.Context, visits []clinic.Visit) error {
 		return nil
 	}
 	var ids, practitioners []string
-	var starts, ends []time.Time
+	var starts, ends, after []time.Time
 	place := map[string]int{}
 	for i, v := range visits {
 		place[v.ID] = i
 		ids, practitioners = append(ids, v.ID), append(practitioners, v.Practitioner.ID)
-		starts, ends = append(starts, v.StartsAt), append(ends, v.EndsAt)
+		starts, ends, after = append(starts, v.StartsAt), append(ends, v.EndsAt), append(after, v.StartsAt.Add(-longestSlot))
 	}
 	var rows []struct {
 		slotRow
 		Visit string
 	}
 	err := t.sel(ctx, &rows, `SELECT v.id AS visit, `+slotColumns+`
-		FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[]) AS v(id, practitioner, starts_at, ends_at)
+		FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]) AS v(id, practitioner, starts_at, ends_at, after)
 		JOIN slots s ON s.practitioner = v.practitioner AND s.starts_at < v.ends_at AND s.ends_at > v.starts_at
-			AND s.starts_at > v.starts_at - interval '1 day' AND (s.state <> 'closed' OR s.appointment = v.id)
-		ORDER BY s.starts_at`, pq.StringArray(ids), pq.StringArray(practitioners), pq.Array(starts), pq.Array(ends))
+			AND s.starts_at > v.after AND (s.state <> 'closed' OR s.appointment = v.id)
+		ORDER BY s.starts_at`, pq.StringArray(ids), pq.StringArray(practitioners), pq.Array(starts), pq.Array(ends), pq.Array(after))
 	for _, r := range rows {
 		v := &visits[place[r.Visit]]
 		v.Slots = append(v.Slots, r.slot())

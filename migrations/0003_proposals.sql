@@ -61,7 +61,7 @@ CREATE TABLE revisions (
   clinic       ident NOT NULL,
   proposal     ident NOT NULL,
   revision     integer NOT NULL CHECK (revision >= 1),
-  plan_hash    text NOT NULL CHECK (plan_hash ~ '^[0-9a-f]{64}$'),
+  plan_hash    text NOT NULL CHECK (plan_hash ~ '^[0-9a-f]+$' AND length(plan_hash) = 64),
   plan_bytes   bytea NOT NULL, -- stored as hashed
   expires_at   timestamptz NOT NULL,
   created_by   ident NOT NULL,
@@ -76,7 +76,7 @@ CREATE TRIGGER never_emptied BEFORE TRUNCATE ON revisions EXECUTE FUNCTION never
 CREATE TABLE idempotency_keys (
   clinic      ident NOT NULL,
   person      ident NOT NULL, -- account, or token of an agent
-  key         text NOT NULL CHECK (key ~ '^[A-Za-z0-9._:-]{1,200}$'),
+  key         text NOT NULL CHECK (key ~ '^[A-Za-z0-9._:-]+$' AND length(key) <= 200),
   fingerprint text NOT NULL, -- sha256 hex of route, proposal, revision, hash, decision
   proposal    ident,
   status      integer, -- as answered; null only while its transaction runs
@@ -152,7 +152,7 @@ CREATE TABLE audit (
   risk         text,
   request      text, -- request id
   content      bytea NOT NULL,
-  content_hash text NOT NULL CHECK (content_hash ~ '^[0-9a-f]{64}$'),
+  content_hash text NOT NULL CHECK (content_hash ~ '^[0-9a-f]+$' AND length(content_hash) = 64),
   PRIMARY KEY (clinic, id)
 );
 CREATE INDEX audit_newest ON audit (clinic, at DESC, id DESC);
