@@ -1,6 +1,9 @@
 package views
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
 // AuditPage is GET /audit: ids, codes and names of people, no patient data. Filters are GET parameters of the same names.
 type AuditPage struct {
@@ -28,4 +31,46 @@ type AuditRow struct {
 	Proposal              string
 	Revision              int
 	PlanHash              string
+}
+
+func (p AuditPage) scope() string {
+	if p.Own {
+		return "your own entries, newest first"
+	}
+	return "newest first, times in " + p.Zone
+}
+
+func (r AuditRow) who() string {
+	switch {
+	case r.OnBehalfOf != "":
+		return r.Who + " (agent) for " + r.OnBehalfOf
+	case r.Kind == "system":
+		return "Countersign"
+	}
+	return r.Who
+}
+
+func outcomeClass(outcome string) string {
+	switch outcome {
+	case "success":
+		return "ok"
+	case "denied", "failed":
+		return "stop"
+	}
+	return "low"
+}
+
+func (p AuditPage) olderURL() string {
+	q := url.Values{"cursor": {p.Older}}
+	if p.Proposal != "" {
+		q.Set("proposal", p.Proposal)
+	}
+	for name, list := range map[string][]Option{"action": p.Action, "outcome": p.Outcome, "person": p.Person} {
+		for _, o := range list {
+			if o.Selected {
+				q.Set(name, o.Value)
+			}
+		}
+	}
+	return "/audit?" + q.Encode()
 }

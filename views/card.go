@@ -56,4 +56,5 @@ type MessageState struct {
 	At        time.Time // of that state
 	Code      string    // why it failed
 	Attempts  int
+	PlanHash  string // of the plan that wrote it
 }

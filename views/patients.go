@@ -61,3 +61,33 @@ type VisitRow struct {
 	Status                       string
 	Waiting                      []DayAsk
 }
+
+func foundWords(p PatientsPage) string {
+	switch {
+	case p.Search.Error != "":
+		return p.Search.Error
+	case len(p.Found) == 0:
+		return "Nobody found. Try fewer letters, the birth date, or the MRN."
+	case p.More:
+		return "The first " + Count(len(p.Found), "patient") + ". Type more to see others."
+	}
+	return Count(len(p.Found), "patient") + " found"
+}
+
+func personHref(p Person, b Booking) string {
+	if b.Wanted {
+		return BookURL(p.ID, b)
+	}
+	return patientURL(p.ID)
+}
+
+func contactWord(code string) string {
+	return word(map[string]string{"email": "e-mail", "sms": "SMS", "phone": "a phone call", "none": "no messages"}, code)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "Not provided"
+	}
+	return s
+}

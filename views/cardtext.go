@@ -1,0 +1,125 @@
+package views
+
+import (
+	"fmt"
+
+	"countersign/internal/proposal"
+	"countersign/internal/refusal"
+)
+
+// hasPanel: a panel above the card has the page's h1.
+func (p CardPage) hasPanel() bool {
+	return p.Seen != nil || p.changedPins() || p.Refusal.Is() || p.ending().title != ""
+}
+
+func refusalTitle(r Refusal, otherwise string) string { return orWords(r.Title, otherwise) }
+
+func orWords(words, otherwise string) string {
+	if words != "" {
+		return words
+	}
+	return otherwise
+}
+
+// refusalKind: red when the person pressed in vain, amber when it is a matter of order.
+func refusalKind(p CardPage) string {
+	switch p.Refusal.Code {
+	case refusal.AlreadyDecided, refusal.PlanHashMismatch, refusal.ProposalExpired, refusal.IdempotencyInProgress:
+		return "warn"
+	}
+	return "no"
+}
+
+func changedWords(c proposal.Change) string {
+	what := orWords(c.Label, capital(word(nil, c.Kind)))
+	if c.Current == 0 {
+		return what + ": no longer there (was version " + fmt.Sprint(c.Expected) + ")"
+	}
+	return fmt.Sprintf("%s: version %d is now %d", what, c.Expected, c.Current)
+}
+
+func decidedWord(state string) string {
+	return word(map[string]string{proposal.StateRejected: "Rejected", proposal.StateWithdrawn: "Taken back"}, mapped(state))
+}
+
+// mapped: every other decision was a confirmation, whatever came of it.
+func mapped(state string) string {
+	if state == proposal.StateRejected || state == proposal.StateWithdrawn {
+		return state
+	}
+	return "Confirmed"
+}
+
+func staysWord(state string) string {
+	if state == proposal.StateCompleted {
+		return "stayed the same"
+	}
+	return "stays the same"
+}
+
+func untoldTitle(state string) string {
+	if state == proposal.StateCompleted {
+		return "Nobody was told"
+	}
+	return "Nobody will be told"
+}
+
+// sendWords is when message i goes out, or what became of it.
+func (p CardPage) sendWords(i int) string {
+	m := p.Record.Plan.Messages[i]
+	if p.Record.State == proposal.StateCompleted && i < len(p.Messages) {
+		s := p.Messages[i]
+		return OutboxWord(s.State) + " " + ClockSeconds(p.at(s.At)) + ", exactly this text"
+	}
+	switch {
+	case !p.undecided() && p.Record.State != proposal.StateCompleted && p.Record.State != proposal.StateExecuting:
+		return "Not sent"
+	case m.SendAt != nil:
+		return "Reminder, sent " + ShortDate(p.at(*m.SendAt)) + ", " + Clock(p.at(*m.SendAt))
+	}
+	return "Sent after you confirm, exactly this text"
+}
+
+// noConfirm says why there is no Confirm here.
+func (p CardPage) noConfirm() string {
+	switch {
+	case p.Seen != nil:
+		return fmt.Sprintf("Revision %d can’t be confirmed any more, so there is no Confirm here.", p.Seen.Revision)
+	case p.changedPins():
+		return "There is no Confirm here: prepare a new preview first."
+	case p.Refusal.Status == 403:
+		return "Nothing was changed. The proposal stays open for somebody else."
+	case p.Refusal.Is():
+		return "There is no Confirm here: show the card as it is now first."
+	case p.Confirm.Code != "":
+		return whyNot(p.Confirm.Code)
+	}
+	return ""
+}
+
+func approvalsText(a proposal.Approvals) string {
+	out := fmt.Sprintf("Needs %d people; %d so far", a.Needed, len(a.Given))
+	for i, g := range a.Given {
+		if i == 0 {
+			out += ": "
+		} else {
+			out += ", "
+		}
+		out += g.Name
+	}
+	return out + "."
+}
+
+// optionText names an alternative so that it can be told from the others: day, time, zone offset, practitioner.
+func (p CardPage) optionText(o Slot) string {
+	name := o.Zone
+	if name == "" && p.visit() != nil {
+		name = p.visit().Zone
+	}
+	at := o.StartsAt.In(zone(name))
+	out := ShortDate(at) + ", " + Clock(at) + " (" + OffsetOf(at) + ")"
+	if o.Practitioner != "" {
+		out += ", " + o.Practitioner
+	}
+	return out
+}
