@@ -1,0 +1,112 @@
+package gallery
+
+import (
+	"fmt"
+	"time"
+
+	"countersign/internal/proposal"
+	"countersign/views"
+)
+
+func lists() []Item {
+	outbox := views.OutboxPage{Shell: shell(views.NavOutbox), Messages: mails(), Older: "c1"}
+	demo := outbox
+	demo.Demo = true
+	failing := demo
+	failing.Failing, failing.State = true, "failed"
+	admin := shell(views.NavAudit)
+	admin.Person, admin.Role = "Tove Madsen", "admin"
+	return []Item{
+		{Name: "queue", Component: views.Queue(queue())},
+		{Name: "queue-empty", Component: views.Queue(views.QueuePage{Shell: nothing(), Filters: queue().Filters})},
+		{Name: "outbox", Component: views.Outbox(outbox)},
+		{Name: "outbox-demo", Component: views.Outbox(demo)},
+		{Name: "outbox-demo-failing", Component: views.Outbox(failing)},
+		{Name: "outbox-empty", Component: views.Outbox(views.OutboxPage{Shell: shell(views.NavOutbox)})},
+		{Name: "audit", Component: views.Audit(views.AuditPage{Shell: admin, Rows: trail(), Older: "c1", Action: []views.Option{{Value: "proposal_confirmed", Label: "Confirmed"}}, Outcome: []views.Option{{Value: "denied", Label: "Denied"}}, Person: []views.Option{{Value: "ida", Label: "Ida Skov"}}})},
+		{Name: "audit-own-none", Component: views.Audit(views.AuditPage{Shell: shell(views.NavAudit), Own: true, Proposal: "2231", Filtered: true})},
+	}
+}
+
+func nothing() views.Shell {
+	s := reviewer(views.NavQueue)
+	s.Waiting = 0
+	return s
+}
+
+func queue() views.QueuePage {
+	p := views.QueuePage{Shell: reviewer(views.NavQueue), More: "c2", Filters: views.QueueFilters{
+		Risk:   []views.Option{{Value: "critical", Label: "Critical", Selected: true}, {Value: "high", Label: "High", Selected: true}, {Value: "medium", Label: "Medium", Selected: true}, {Value: "low", Label: "Low", Selected: true}},
+		Action: []views.Option{{Value: views.ActionMove, Label: "Move"}, {Value: views.ActionBook, Label: "Book"}, {Value: views.ActionCancel, Label: "Cancel"}}}}
+	add := func(risk, action string, who views.Person, start time.Time, by string, agent bool, rivals, minutes int) {
+		p.Items = append(p.Items, views.QueueItem{ID: fmt.Sprint(2226 + len(p.Items)), Risk: risk, Action: action, Patient: who, StartsAt: start, Zone: copenhagen, AskedBy: by, Agent: agent, Rivals: rivals, ExpiresAt: now.Add(time.Duration(minutes) * time.Minute)})
+	}
+	add(proposal.High, views.ActionMove, soren, at(23, 9, 0), "Ida Skov", true, 1, 3)
+	add(proposal.Medium, views.ActionCancel, named("p1", "Freja Østergaard"), at(22, 8, 30), "Emil Brandt", false, 0, 4)
+	add(proposal.Critical, "bulk_change@1", views.Person{}, at(29, 8, 0), "Ida Skov", false, 0, 5)
+	p.Items[2].What = "24 visits of Dr Signe Thorsen"
+	add(proposal.Medium, views.ActionMove, named("p2", "Kirsten Damgaard"), at(21, 14, 30), "Emil Brandt", false, 1, 5)
+	add(proposal.High, views.ActionBook, anna2, at(21, 14, 30), "Emil Brandt", true, 1, 6)
+	add(proposal.Low, views.ActionMove, anna1, wall(copenhagen, 2026, 11, 2, 9, 0), "Ida Skov", false, 0, 7)
+	add(proposal.Low, views.ActionMove, longest, wall(copenhagen, 2026, 11, 3, 9, 0), "Ida Skov", false, 0, 12)
+	add(proposal.Medium, views.ActionMove, maria91, at(27, 14, 45), "Ida Skov", false, 0, 14)
+	add(proposal.High, views.ActionBook, named("p3", "Theodor Vang"), at(23, 9, 30), "Emil Brandt", false, 1, 60*15)
+	return p
+}
+
+func mails() []views.OutboxMessage {
+	sms := views.OutboxMessage{ID: "m1", Kind: "change", Channel: "sms", Recipient: "+45 00 20 08 71", Text: changeText, State: "sent", Attempts: 1, CreatedAt: now.Add(-10 * time.Minute), SentAt: now.Add(-9 * time.Minute), Proposal: "2231", Revision: 2, PlanHash: hashB, Appointment: "a1"}
+	mail := sms
+	mail.ID, mail.Channel, mail.Recipient, mail.Subject, mail.State, mail.SentAt, mail.Attempts, mail.Code, mail.MayRetry = "m2", "email", "maria.jensen.84@example.test", "Your appointment on Tuesday 27 October 2026", "failed", time.Time{}, 5, "timeout", true
+	wait := sms
+	wait.ID, wait.State, wait.SentAt, wait.Attempts, wait.Kind, wait.SendAt, wait.Text = "m3", "queued", time.Time{}, 0, "reminder", at(26, 14, 15), "Reminder: Tuesday 27 October 2026 at 2:15pm (Copenhagen time) with Dr Ben Okafor at Havnegade 12."
+	over := sms
+	over.ID, over.State, over.SentAt, over.Attempts = "m4", "superseded", time.Time{}, 0
+	retry := sms
+	retry.ID, retry.State, retry.SentAt, retry.Attempts, retry.Code, retry.NextAt = "m5", "queued", time.Time{}, 2, "gateway_refused", now.Add(2*time.Minute)
+	return []views.OutboxMessage{mail, retry, wait, sms, over}
+}
+
+func trail() []views.AuditRow {
+	base := views.AuditRow{At: now, Who: "Ida Skov", Kind: "user", Via: "page", Outcome: "success", ObjectKind: "proposal", Object: "2231", Proposal: "2231", Revision: 2, PlanHash: hashB}
+	rows := []views.AuditRow{}
+	add := func(action, outcome, code string, change func(*views.AuditRow)) {
+		r := base
+		r.ID, r.Action, r.Outcome, r.Code, r.At = fmt.Sprint(18219-len(rows)), action, outcome, code, now.Add(-time.Duration(len(rows))*71*time.Second)
+		if change != nil {
+			change(&r)
+		}
+		rows = append(rows, r)
+	}
+	add("message_sent", "success", "", func(r *views.AuditRow) { r.Kind, r.Via, r.ObjectKind, r.Object = "system", "worker", "message", "m1" })
+	add("appointment_moved", "success", "", func(r *views.AuditRow) { r.ObjectKind, r.Object, r.Version = "appointment", "a1", 5 })
+	add("proposal_confirmed", "success", "", nil)
+	add("proposal_confirmed", "denied", "resource_changed", func(r *views.AuditRow) { r.Revision, r.PlanHash = 1, hashA })
+	add("proposal_revised", "success", "", nil)
+	add("proposal_proposed", "success", "", func(r *views.AuditRow) {
+		r.Who, r.OnBehalfOf, r.Kind, r.Via = "Booking bot", "Ida Skov", "agent", "api"
+	})
+	add("signed_in", "success", "", func(r *views.AuditRow) {
+		r.ObjectKind, r.Object, r.Proposal, r.PlanHash, r.Revision = "", "", "", "", 0
+	})
+	return rows
+}
+
+func errors() []Item {
+	page := func(status int, code, title, words, next string) views.ErrorPage {
+		return views.ErrorPage{Shell: shell(""), Refusal: views.Refusal{Status: status, Code: code, Title: title, Words: words, Next: next}}
+	}
+	missing := page(404, "not_found", "Not found", "There is no such page, or it belongs to another clinic.", "Look for the patient or the day instead.")
+	busy := page(503, "busy", "Too much at once", "The server is busy. Nothing was executed.", "Press again in a moment; the same press is safe.")
+	busy.RetryAfter = 5
+	part := page(500, "internal", "Something went wrong here", "Your press was not executed.", "Load the page again and look before you press once more.")
+	part.Shell = fragment(part.Shell)
+	out := views.ErrorPage{Refusal: views.Refusal{Status: 401, Code: "unauthenticated", Title: "You are signed out", Words: "Nothing was executed.", Next: "Sign in again; what you typed is kept."}, Links: []views.Link{{Href: "/signin", Text: "Sign in"}}}
+	return []Item{
+		{Name: "error-404", Component: views.Error(missing)},
+		{Name: "error-busy", Component: views.Error(busy)},
+		{Name: "error-signed-out", Component: views.Error(out)},
+		{Name: "error-cross-origin", Refused: true, Component: views.Error(page(403, "cross_origin", "This came from another site", "Another site tried to press a button here for you. Nothing was executed.", "Close the other site."))},
+		{Name: "error-fragment", Component: inPage(views.Error(part))},
+	}
+}
