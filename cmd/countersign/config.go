@@ -1,0 +1,169 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign/internal/account"
+)
+
+// config is every setting there is. Each is a flag and a COUNTERSIGN_* variable of the same name.
+type config struct {
+	databaseURL, dataDir string
+
+	addr           string
+	demo           bool
+	metricsAddr    string
+	sessionIdle    time.Duration
+	proposalTTL    time.Duration // 0 = the product's deadlines
+	trustedProxies []netip.Prefix
+
+	// Known, and not read in this release.
+	smtpURL, smsWebhookURL   string
+	ehrURL                   string
+	ehrTimeout, ehrSettle    time.Duration
+	llmURL, llmModel, llmKey string
+}
+
+func (c *config) databaseFlags(f *flag.FlagSet) {
+	f.StringVar(&c.databaseURL, "database-url", "", "PostgreSQL `URL`; without one a private server is run in the data directory")
+	f.StringVar(&c.dataDir, "data-dir", "./.data", "`directory` of the private PostgreSQL")
+}
+
+func (c *config) serveFlags(f *flag.FlagSet) {
+	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 picks a free one")
+	f.BoolVar(&c.demo, "demo", false, "fill an empty database and let the demo's accounts and tokens work; only on a loopback address")
+	f.StringVar(&c.metricsAddr, "metrics-addr", "", "`address` of the Prometheus listener; none without it")
+	c.sessionIdle = account.DefaultRules.Idle
+	f.Var((*duration)(&c.sessionIdle), "session-idle", "a session ends when unused for this `time`")
+	f.Var((*duration)(&c.proposalTTL), "proposal-ttl", "`time` to decide a proposal (default 15m, 4h for high and critical risk)")
+	f.Func("trusted-proxies", "address `ranges` (CIDR, comma between) of proxies that may say whose request it is", c.setProxies)
+
+	const later = "not read in this release"
+	f.StringVar(&c.smtpURL, "smtp-url", "", later)
+	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", later)
+	f.StringVar(&c.ehrURL, "ehr-url", "", later)
+	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", later)
+	f.Var((*duration)(&c.ehrSettle), "ehr-settle", later)
+	f.StringVar(&c.llmURL, "llm-url", "", later)
+	f.StringVar(&c.llmModel, "llm-model", "", later)
+	f.StringVar(&c.llmKey, "llm-key", "", later)
+}
+
+func (c *config) setProxies(list string) error {
+	for _, one := range strings.Split(list, ",") {
+		p, err := netip.ParsePrefix(strings.TrimSpace(one))
+		if err != nil {
+			return fmt.Errorf("not an address range")
+		}
+		c.trustedProxies = append(c.trustedProxies, p)
+	}
+	return nil
+}
+
+// duration is Go's ("90s", "4h"), or a number of seconds; more than zero.
+type duration time.Duration
+
+func (d *duration) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if n, bad := strconv.Atoi(s); bad == nil {
+		v, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil || v <= 0 {
+		return fmt.Errorf("not a time such as 90s or 4h")
+	}
+	*d = duration(v)
+	return nil
+}
+
+func (d *duration) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+const envPrefix = "COUNTERSIGN_"
+
+func envName(flagName string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
+}
+
+// parse reads the flags and, where a flag was not given, its variable. It says itself what is wrong: errUsage, or
+// flag.ErrHelp.
+func (p *program) parse(f *flag.FlagSet, args []string) error {
+	f.SetOutput(p.stderr)
+	known := map[string]string{} // variable to flag, of all commands
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	var unused config
+	unused.databaseFlags(all)
+	unused.serveFlags(all)
+	all.VisitAll(func(fl *flag.Flag) { known[envName(fl.Name)] = fl.Name })
+
+	if err := f.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return err
+		}
+		return errUsage
+	}
+	if f.NArg() > 0 {
+		return p.wrong("%s takes no further words, and got %q", f.Name(), f.Arg(0))
+	}
+	given := map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	for _, entry := range p.environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) {
+			continue
+		}
+		flagName, ok := known[name]
+		if !ok {
+			return p.wrong("unknown variable %s; known are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+		if value == "" || given[flagName] || f.Lookup(flagName) == nil {
+			continue
+		}
+		given[flagName] = true
+		if err := f.Set(flagName, value); err != nil {
+			return p.wrong("%s: %v", name, err) // its value may be a secret
+		}
+	}
+	if url := p.getenv("DATABASE_URL"); url != "" && f.Lookup("database-url") != nil && !given["database-url"] {
+		return f.Set("database-url", url)
+	}
+	return nil
+}
+
+func (p *program) getenv(name string) string {
+	for _, entry := range p.environ {
+		if n, value, _ := strings.Cut(entry, "="); n == name {
+			return value
+		}
+	}
+	return ""
+}
+
+func (p *program) wrong(format string, args ...any) error {
+	fmt.Fprintf(p.stderr, "countersign: "+format+"\n", args...)
+	return errUsage
+}
+
+// isLoopback reports whether only this machine can reach the address.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
