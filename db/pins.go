@@ -11,10 +11,18 @@ import (
 // pinKinds is the fixed order in which pinned rows are locked; lock_pins takes the ids in this order.
 var pinKinds = []string{proposal.PinAppointment, proposal.PinSlot, proposal.PinPatient, proposal.PinPractitioner, proposal.PinLocation, proposal.PinType}
 
+// doubleBooked is the kind of the row by which lock_pins tells of a double booking.
+const doubleBooked = "double_booked"
+
 // LockPins implements proposal.Tx.
-func (t proposalTx) LockPins(ctx context.Context, pins []proposal.Pin) (map[proposal.Pin]int64, error) {
+func (t proposalTx) LockPins(ctx context.Context, pins []proposal.Pin, s proposal.Stay) (map[proposal.Pin]int64, bool, error) {
 	args := append([]any{t.clinic}, idsByKind(pins)...)
-	return t.versions(ctx, pins, `SELECT kind, id, version FROM lock_pins($1, $2, $3, $4, $5, $6, $7)`, args)
+	twice := proposal.Pin{Kind: doubleBooked}
+	now, err := t.versions(ctx, append(pins[:len(pins):len(pins)], twice), `SELECT kind, id, version FROM lock_pins($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		append(args, s.Patient, s.Except, s.From, s.To))
+	booked := now[twice] != 0
+	delete(now, twice)
+	return now, booked, err
 }
 
 // Versions implements proposal.Tx.

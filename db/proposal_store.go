@@ -87,8 +87,7 @@ func (t proposalTx) SlotsOf(ctx context.Context, practitioner, location string, 
 	return s, translate(err)
 }
 
-func (t proposalTx) DoubleBooked(ctx context.Context, patient, except string, from, to time.Time) (twice bool, err error) {
-	err = t.get(ctx, &twice, `SELECT EXISTS (SELECT FROM appointments WHERE patient = $1 AND id <> $2 AND starts_at < $4 AND ends_at > $3
-		AND status IN ('booked', 'arrived', 'checked-in'))`, patient, except, from, to)
+func (t proposalTx) DoubleBooked(ctx context.Context, s proposal.Stay) (twice bool, err error) {
+	err = t.get(ctx, &twice, `SELECT is_double_booked($1, $2, $3, $4, $5)`, t.clinic, s.Patient, s.Except, s.From, s.To)
 	return twice, translate(err)
 }

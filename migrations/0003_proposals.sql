@@ -193,11 +193,19 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
+-- Has the patient another active appointment in that time?
+-- +goose StatementBegin
+CREATE FUNCTION is_double_booked(p_clinic text, p_patient text, p_except text, p_from timestamptz, p_to timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM appointments WHERE clinic = p_clinic AND patient = p_patient AND id <> p_except
+    AND starts_at < p_to AND ends_at > p_from AND status IN ('booked', 'arrived', 'checked-in'))
+$$;
+-- +goose StatementEnd
+
 -- The pins of a plan, locked in one fixed order (kind by kind, id by id) and returned as they are now. A missing row
--- is not returned.
+-- is not returned. Last, the patient being locked, comes a row of kind double_booked when there is such a visit.
 -- +goose StatementBegin
 CREATE FUNCTION lock_pins(p_clinic text, p_appointments text[], p_slots text[], p_patients text[], p_practitioners text[],
-  p_locations text[], p_types text[])
+  p_locations text[], p_types text[], p_patient text, p_except text, p_from timestamptz, p_to timestamptz)
 RETURNS TABLE (kind text, id text, version bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
@@ -208,5 +216,8 @@ BEGIN
   RETURN QUERY SELECT 'practitioner', t.id::text, t.version FROM practitioners t WHERE t.clinic = p_clinic AND t.id = ANY (p_practitioners) ORDER BY t.id FOR SHARE;
   RETURN QUERY SELECT 'location', t.id::text, t.version FROM locations t WHERE t.clinic = p_clinic AND t.id = ANY (p_locations) ORDER BY t.id FOR SHARE;
   RETURN QUERY SELECT 'type', t.id::text, t.version FROM appointment_types t WHERE t.clinic = p_clinic AND t.id = ANY (p_types) ORDER BY t.id FOR SHARE;
+  IF p_patient <> '' AND is_double_booked(p_clinic, p_patient, p_except, p_from, p_to) THEN
+    RETURN QUERY SELECT 'double_booked', '', 1::bigint;
+  END IF;
 END $$;
 -- +goose StatementEnd

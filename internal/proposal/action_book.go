@@ -69,5 +69,5 @@ func draftBook(ctx context.Context, d *drafting) error {
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
 	d.tell(patient, confirmationMessage)
-	return d.warnDoubleBooking(ctx, patient.ID, appointment, to.starts, to.ends)
+	return d.warnDoubleBooking(ctx)
 }

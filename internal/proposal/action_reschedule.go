@@ -77,7 +77,7 @@ func draftReschedule(ctx context.Context, d *drafting) error {
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
 	d.tell(visit.Patient, changeMessage)
-	return d.warnDoubleBooking(ctx, visit.Patient.ID, visit.ID, to.starts, to.ends)
+	return d.warnDoubleBooking(ctx)
 }
 
 // stillAhead refuses visits that are not booked any more, or stood on a day before today in their own zone.
@@ -98,8 +98,8 @@ func (d *drafting) stillAhead(v clinic.Visit) error {
 // WarnDoubleBooked is the warning for a patient with another visit at the same time.
 const WarnDoubleBooked = "patient_double_booked"
 
-func (d *drafting) warnDoubleBooking(ctx context.Context, patient, except string, from, to time.Time) error {
-	twice, err := d.tx.DoubleBooked(ctx, patient, except, from, to)
+func (d *drafting) warnDoubleBooking(ctx context.Context) error {
+	twice, err := d.tx.DoubleBooked(ctx, d.plan.stay())
 	if twice {
 		d.plan.Warnings = append(d.plan.Warnings, WarnDoubleBooked)
 	}

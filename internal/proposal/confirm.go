@@ -80,14 +80,12 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		if err := MayConfirm(by, r, r.Risk, c.SecondPerson); err != nil {
 			return err
 		}
-		now, err := tx.LockPins(ctx, r.Plan.Resources)
+		// With the patient's row locked, two plans for one patient see each other.
+		now, doubleBooked, err := tx.LockPins(ctx, r.Plan.Resources, r.Plan.stay())
 		if err != nil {
 			return err
 		}
-		risk, err := s.riskNow(ctx, tx, r.Plan, c)
-		if err != nil {
-			return err
-		}
+		risk := reassess(r.Plan, c.Now, doubleBooked)
 		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
 			return err
 		}
@@ -99,18 +97,6 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		return err
 	})
 	return out, err
-}
-
-// riskNow is read after the patient's row is locked, so that two plans for one patient see each other.
-func (s *Service) riskNow(ctx context.Context, tx Tx, p Plan, c Claim) (string, error) {
-	twice := false
-	if p.After.Status != "cancelled" {
-		var err error
-		if twice, err = tx.DoubleBooked(ctx, p.After.Patient.ID, p.After.Appointment, p.After.StartsAt, p.After.EndsAt); err != nil {
-			return "", err
-		}
-	}
-	return reassess(p, c.Now, twice), nil
 }
 
 // execute writes exactly what the plan's steps say, with outbox, audit and the saved answer, in one statement.

@@ -166,6 +166,14 @@ func DecodePlan(canonical []byte) (Plan, error) {
 // Verify reports whether stored bytes are those that were hashed.
 func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
 
+// stay is when the patient will be at the visit of the plan; zero for a cancellation.
+func (p Plan) stay() Stay {
+	if p.After.Status == "cancelled" {
+		return Stay{}
+	}
+	return Stay{p.After.Patient.ID, p.After.Appointment, p.After.StartsAt, p.After.EndsAt}
+}
+
 // Summary is made to be rendered: the same rows for the card, the API and a confirmation prompt.
 type Summary struct {
 	Title  string  `json:"title"`

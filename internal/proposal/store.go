@@ -29,8 +29,8 @@ type Tx interface {
 	Type(ctx context.Context, id string) (clinic.Type, error)
 	// SlotsOf gives the practitioner's slot rows at a location that overlap [from, to), by start.
 	SlotsOf(ctx context.Context, practitioner, location string, from, to time.Time) ([]clinic.Slot, error)
-	// DoubleBooked reports whether the patient has another active appointment than except in [from, to).
-	DoubleBooked(ctx context.Context, patient, except string, from, to time.Time) (bool, error)
+	// DoubleBooked reports whether the patient has another active appointment in the stay's time.
+	DoubleBooked(ctx context.Context, s Stay) (bool, error)
 
 	// Key inserts an idempotency key or, when it is there, returns what it holds.
 	Key(ctx context.Context, person, key, fingerprint string) (known *SavedKey, err error)
@@ -38,8 +38,9 @@ type Tx interface {
 
 	Insert(ctx context.Context, r Record, c clinic.Actor, canonical []byte) error
 	AddRevision(ctx context.Context, r Record, by clinic.Actor, canonical []byte) error
-	// LockPins locks the rows in one fixed order and gives their versions now; a missing row has version 0.
-	LockPins(ctx context.Context, pins []Pin) (map[Pin]int64, error)
+	// LockPins locks the rows in one fixed order and gives their versions now; a missing row has version 0. Then, the
+	// patient's row being locked, it looks for a double booking as DoubleBooked does; the zero Stay has none.
+	LockPins(ctx context.Context, pins []Pin, s Stay) (now map[Pin]int64, doubleBooked bool, err error)
 	// Versions is LockPins without the locks, for reading. Keys are the pins as given.
 	Versions(ctx context.Context, pins []Pin) (map[Pin]int64, error)
 	// Execute writes a decision: steps, state, outbox, audit and saved answer, in one statement. It gives the version
@@ -51,6 +52,12 @@ type Tx interface {
 	List(ctx context.Context, f Filter) ([]Record, error)
 
 	Audit(ctx context.Context, events ...audit.Event) error
+}
+
+// Stay is the time in which a patient will be at a visit. Except is that visit.
+type Stay struct {
+	Patient, Except string
+	From, To        time.Time
 }
 
 // ClaimRequest names what is to be decided or revised. Person is the key's scope; Account is re-read for its role.

@@ -1,0 +1,93 @@
+// Command bench measures what the README claims, on a private PostgreSQL with durability on: rates as ratios taken side
+// by side in one run, and pages on seeded data. It never runs as a test.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"countersign/db"
+	"countersign/db/embedded"
+)
+
+func main() {
+	clients := flag.String("clients", "1,8,32", "numbers of clients")
+	ops := flag.Int("ops", 1500, "confirms a series")
+	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
+	only := flag.String("only", "", "confirm or pages; both when empty")
+	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *dir, *only, numbers(*clients), *ops, strings.Split(*sizes, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func numbers(list string) []int {
+	var out []int
+	for _, s := range strings.Split(list, ",") {
+		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil && n > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []string) error {
+	if dir == "" {
+		made, err := os.MkdirTemp("/tmp", "csbench")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(made)
+		if err := os.Chmod(made, 0o755); err != nil {
+			return err
+		}
+		dir = made
+	}
+	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	cluster, err := embedded.Start(ctx, embedded.Options{DataDir: dir, Log: quiet,
+		Settings: map[string]string{"shared_buffers": "256MB", "max_wal_size": "4GB"}})
+	if err != nil {
+		return err
+	}
+	defer cluster.Stop(context.WithoutCancel(ctx))
+	fmt.Printf("%d cores, %s, fsync and synchronous_commit on; client, server and database share the machine\n", runtime.NumCPU(), runtime.Version())
+	if only != "pages" {
+		if err := benchConfirm(ctx, cluster, quiet, clients, ops); err != nil {
+			return err
+		}
+	}
+	if only != "confirm" {
+		if err := benchPages(ctx, cluster, quiet, clients, sizes); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// database makes an empty, migrated database of the cluster and gives its URL.
+func database(ctx context.Context, cluster *embedded.Cluster, name string) (string, error) {
+	root, err := raw(cluster.URL(), "")
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if _, err := root.ExecContext(ctx, "DROP DATABASE IF EXISTS "+name); err != nil {
+		return "", err
+	}
+	if _, err := root.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", err
+	}
+	url := cluster.URLFor(name)
+	return url, db.Migrate(ctx, url)
+}

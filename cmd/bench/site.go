@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"countersign/db"
+	"countersign/handlers"
+	"countersign/internal/account"
+	"countersign/internal/proposal"
+)
+
+// site is the product in this process, on a loopback port, and a client with a token.
+type site struct {
+	db     *db.DB
+	desk   *proposal.Service
+	server *httptest.Server
+	client *http.Client
+	token  string
+}
+
+func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
+	pool, err := db.Open(ctx, url, db.Options{MaxConns: 16})
+	if err != nil {
+		return nil, err
+	}
+	s := &site{db: pool, token: "bench-token", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, MaxConnsPerHost: 128}}}
+	s.desk = &proposal.Service{Store: db.Proposals{DB: pool}, IDs: newID, TTL: 12 * time.Hour, Log: log}
+	accounts, err := account.NewService(pool, rand.Reader, false, account.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Accounts: accounts, Sessions: pool, Ready: pool.Ready,
+		Log: log, Random: rand.Reader, Now: time.Now, Closing: ctx}))
+	return s, nil
+}
+
+func (s *site) close() {
+	s.server.Close()
+	s.db.Close()
+}
+
+func (s *site) addToken(ctx context.Context, root *sql.DB, clinic, person string) error {
+	hash := sha256.Sum256([]byte(s.token))
+	_, err := root.ExecContext(ctx, `INSERT INTO tokens (id, clinic, account, name, kind, decide, secret_hash) VALUES ('tok_bench', $1, $2, 'bench', 'user', true, $3)`,
+		clinic, person, hash[:])
+	return err
+}
+
+// call sends one API request and wants that status.
+func (s *site) call(ctx context.Context, method, path, body string, want int) error {
+	req, err := http.NewRequestWithContext(ctx, method, s.server.URL+"/api/v1"+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return do(s.client, req, want)
+}
+
+func do(client *http.Client, req *http.Request, want int) error {
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, res.Body); err != nil {
+		return err
+	}
+	if res.StatusCode != want {
+		return fmt.Errorf("%s %s: %d %.300s", req.Method, req.URL.Path, res.StatusCode, b.String())
+	}
+	return nil
+}
+
+func newID(prefix string) string {
+	var b [15]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand
+	return prefix + "_" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}
+
+// raw is a pool beside the product's; setup runs on every connection.
+func raw(url, setup string) (*sql.DB, error) {
+	c, err := pq.NewConnector(url)
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(c)
+	if setup != "" {
+		pool.SetMaxOpenConns(1)
+	}
+	return pool, nil
+}
