@@ -184,11 +184,7 @@ func (s *Service) freeNear(ctx context.Context, tx Tx, p Plan, c Claim) (any, er
 	to := place{practitioner: clinic.Practitioner{ID: p.After.Practitioner.ID, Name: p.After.Practitioner.Name},
 		location: clinic.Location{ID: p.After.Location.ID, Name: p.After.Location.Name},
 		typ:      clinic.Type{ID: p.After.Type.ID, Minutes: p.After.Type.Minutes}, zone: zone, starts: p.After.StartsAt, ends: p.After.EndsAt}
-	rows, err := tx.SlotsOf(ctx, to.practitioner.ID, to.location.ID, to.starts.AddDate(0, 0, -alternativeDays), to.ends.AddDate(0, 0, alternativeDays))
-	if err != nil {
-		return nil, err
-	}
-	return alternatives(freeSlots(rows, p.After.Appointment), &to, c.Now), nil
+	return alternatives(ctx, tx, &to, p.After.Appointment, c.Now)
 }
 
 // refuseDecision audits a refused decision; a plan whose bytes were changed is an alarm, not a refusal like others.

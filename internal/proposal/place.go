@@ -38,7 +38,7 @@ func (d *drafting) settle(ctx context.Context, p *place, startsAt, mine string) 
 	if !p.starts.After(d.now) {
 		return refusal.New(refusal.InThePast)
 	}
-	rows, err := d.tx.SlotsOf(ctx, p.practitioner.ID, p.location.ID, p.starts.AddDate(0, 0, -alternativeDays), p.ends.AddDate(0, 0, alternativeDays))
+	rows, err := d.tx.SlotsOf(ctx, p.practitioner.ID, p.location.ID, p.starts, p.ends)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,7 @@ func (d *drafting) settle(ctx context.Context, p *place, startsAt, mine string) 
 	for _, r := range rows {
 		byID[r.ID] = r
 	}
-	here := freeSlots(rows, mine)
-	ids, ok := clinic.Cover(here, p.starts, p.typ.Minutes)
+	ids, ok := clinic.Cover(freeSlots(rows, mine), p.starts, p.typ.Minutes)
 	for _, id := range ids {
 		ok = ok && byID[id].State == "open" && slices.Contains(byID[id].Types, p.typ.ID)
 	}
@@ -59,7 +58,11 @@ func (d *drafting) settle(ctx context.Context, p *place, startsAt, mine string) 
 	}
 	for _, s := range p.slots {
 		if s.Appointment != "" && s.Appointment != mine {
-			return refusal.New(refusal.SlotTaken).With("alternatives", alternatives(here, p, d.now))
+			others, err := alternatives(ctx, d.tx, p, mine, d.now)
+			if err != nil {
+				return err
+			}
+			return refusal.New(refusal.SlotTaken).With("alternatives", others)
 		}
 	}
 	return nil
@@ -79,9 +82,14 @@ type Alternative struct {
 	Label        string     `json:"label"`
 }
 
-// alternatives gives up to five free starts of the same practitioner, location and type, nearest first in time.
-func alternatives(rows []clinic.FreeSlot, p *place, now time.Time) []Alternative {
-	free := slices.DeleteFunc(clinic.FreeStarts(rows, p.typ.Minutes, p.typ.ID), func(s clinic.Start) bool { return !s.StartsAt.After(now) })
+// alternatives gives up to five free starts of the same practitioner, location and type, the nearest of the week before
+// and after, by start.
+func alternatives(ctx context.Context, tx Tx, p *place, mine string, now time.Time) ([]Alternative, error) {
+	rows, err := tx.SlotsOf(ctx, p.practitioner.ID, p.location.ID, p.starts.AddDate(0, 0, -alternativeDays), p.ends.AddDate(0, 0, alternativeDays))
+	if err != nil {
+		return nil, err
+	}
+	free := slices.DeleteFunc(clinic.FreeStarts(freeSlots(rows, mine), p.typ.Minutes, p.typ.ID), func(s clinic.Start) bool { return !s.StartsAt.After(now) })
 	slices.SortStableFunc(free, func(a, b clinic.Start) int {
 		return int(a.StartsAt.Sub(p.starts).Abs() - b.StartsAt.Sub(p.starts).Abs())
 	})
@@ -93,7 +101,7 @@ func alternatives(rows []clinic.FreeSlot, p *place, now time.Time) []Alternative
 			clinic.Ref{ID: p.location.ID, Name: p.location.Name},
 			s.StartsAt.In(p.zone).Format("Monday 2 January 2006, 15:04") + " (" + OffsetLabel(offsetMinutes(s.StartsAt, p.zone)) + ")"})
 	}
-	return out
+	return out, nil
 }
 
 // freeSlots marks the slots that mine could take.
