@@ -54,6 +54,10 @@ func (t proposalTx) List(ctx context.Context, f proposal.Filter) ([]proposal.Rec
 	if err := t.sel(ctx, &heads, `SELECT `+headColumns+headTables+w.String()+order+` LIMIT `+w.last(), w.args...); err != nil {
 		return nil, translate(err)
 	}
+	return records(heads)
+}
+
+func records(heads []headRow) ([]proposal.Record, error) {
 	out := make([]proposal.Record, 0, len(heads))
 	for _, h := range heads {
 		r, err := h.record()

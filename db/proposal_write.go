@@ -68,6 +68,18 @@ func (t proposalTx) AddRevision(ctx context.Context, r proposal.Record, by clini
 	return touched(n, 1, err)
 }
 
+// Expire implements proposal.Tx.
+func (t proposalTx) Expire(ctx context.Context, most int) ([]proposal.Record, error) {
+	var heads []headRow
+	err := t.sel(ctx, &heads, `WITH over AS (SELECT id FROM proposals WHERE state = 'proposed' AND expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED),
+		done AS (UPDATE proposals p SET state = 'expired', outcome = 'not_executed' FROM over WHERE p.id = over.id RETURNING p.*)
+		SELECT `+headColumns+` FROM done p JOIN revisions r ON r.clinic = p.clinic AND r.proposal = p.id AND r.revision = p.revision`, t.now, most)
+	if err != nil {
+		return nil, translate(err)
+	}
+	return records(heads)
+}
+
 // target is what a plan touches, for lists and for marks on the day sheet. A cancellation has no new place.
 type target struct {
 	patient, appointment, practitioner, location *string

@@ -17,6 +17,7 @@ import (
 
 	"countersign/db"
 	"countersign/internal/account"
+	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
 
@@ -24,6 +25,7 @@ import (
 type Deps struct {
 	DB       *db.DB
 	Desk     *proposal.Service
+	Demo     *outbox.DemoSender // nil when messages are not only shown
 	Accounts *account.Service
 	Sessions account.SessionStore
 	Rules    account.Rules

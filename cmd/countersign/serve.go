@@ -16,6 +16,7 @@ import (
 	"countersign/db"
 	"countersign/handlers"
 	"countersign/internal/account"
+	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
 
@@ -70,9 +71,17 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	rules := account.DefaultRules
 	rules.Idle, rules.Demo = c.sessionIdle, c.demo
 	registry := prometheus.NewRegistry()
+	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log}
+	var sender outbox.Sender
+	var demoSender *outbox.DemoSender
+	if c.demo {
+		demoSender = &outbox.DemoSender{}
+		sender = demoSender
+	}
 	app := handlers.New(handlers.Deps{
 		DB:       d,
-		Desk:     &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log},
+		Desk:     desk,
+		Demo:     demoSender,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
 		Metrics: registry, TrustedProxies: c.trustedProxies, Closing: ctx,
 	})
@@ -86,7 +95,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		defer l.Close()
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
-	workers := startWorkers(ctx, log, workersOf(d, log))
+	workers := startWorkers(ctx, log, workersOf(d, desk, sender, log))
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"countersign/db"
+	"countersign/internal/outbox"
+	"countersign/internal/proposal"
 )
 
 // worker does something beside the requests, until its context ends. After an error, which is logged, it is run again.
@@ -16,10 +19,41 @@ type worker struct {
 	run  func(context.Context) error
 }
 
-// workersOf lists every background worker.
-func workersOf(d *db.DB, log *slog.Logger) []worker {
-	return []worker{
+// horizon is how many days ahead slots exist.
+const horizon = 120
+
+// workersOf lists every background worker. Messages leave by sender; without one they wait in the outbox.
+func workersOf(d *db.DB, desk *proposal.Service, sender outbox.Sender, log *slog.Logger) []worker {
+	all := []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
+		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
+			for more := true; more; {
+				var err error
+				if more, err = desk.Expire(ctx, clinic); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))},
+		{"slots", every(6*time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {
+			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.ExtendSlots(ctx, horizon) })
+		}))},
+	}
+	if sender != nil {
+		relay := outbox.Relay{Store: db.Outbox{DB: d}, Sender: sender, Log: log}
+		all = append(all, worker{"outbox", relay.Run})
+	}
+	return all
+}
+
+// forClinics does something clinic by clinic: a worker sees one clinic's rows at a time, as everybody does.
+func forClinics(d *db.DB, do func(ctx context.Context, clinic string) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		clinics, err := d.Clinics(ctx)
+		for _, c := range clinics {
+			err = errors.Join(err, do(ctx, c))
+		}
+		return err
 	}
 }
 

@@ -47,6 +47,9 @@ type Tx interface {
 	// of the appointment after it, 0 where no step ran.
 	Execute(ctx context.Context, e Execution) (version int64, err error)
 
+	// Expire marks proposals past their deadline as expired, skipping those that are being decided, at most so many.
+	Expire(ctx context.Context, most int) ([]Record, error)
+
 	Get(ctx context.Context, id string) (Record, error)
 	Revision(ctx context.Context, id string, revision int) (canonical []byte, hash string, err error)
 	List(ctx context.Context, f Filter) ([]Record, error)
