@@ -45,6 +45,16 @@ type AuditRow struct {
 	Risk       string
 }
 
+const (
+	auditColumns = `a.id, a.at, a.actor AS "actor.id", coalesce(u.name, k.name, a.actor) AS "actor.name", a.actor_kind AS actorkind,
+	coalesce(a.on_behalf_of, '') AS "onbehalfof.id", coalesce(o.name, a.on_behalf_of, '') AS "onbehalfof.name", a.via, a.action, a.outcome,
+	coalesce(a.code, '') AS code, coalesce(a.object_kind, '') AS objectkind, coalesce(a.object, '') AS object, coalesce(a.version, 0) AS version,
+	coalesce(a.patient, '') AS patient, coalesce(a.proposal, '') AS proposal, coalesce(a.revision, 0) AS revision,
+	coalesce(a.plan_hash, '') AS planhash, coalesce(a.risk, '') AS risk`
+	auditTables = ` FROM audit a LEFT JOIN accounts u ON u.id = a.actor AND u.clinic = a.clinic
+	LEFT JOIN tokens k ON k.id = a.actor AND k.clinic = a.clinic LEFT JOIN accounts o ON o.id = a.on_behalf_of AND o.clinic = a.clinic`
+)
+
 // AuditRows lists the trail, newest first; next is the cursor of the page after, "" at the end. One statement.
 // Errors: validation_failed for a cursor that is none of ours.
 func (t *Tx) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, next string, err error) {
@@ -83,13 +93,7 @@ func (t *Tx) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, nex
 		w.and(`a.at <= ? AND (a.at, a.id) < (?, ?)`, at, at, id)
 	}
 	w.args = append(w.args, f.Limit+1)
-	err = t.sel(ctx, &rows, `SELECT a.id, a.at, a.actor AS "actor.id", coalesce(u.name, k.name, a.actor) AS "actor.name", a.actor_kind AS actorkind,
-		coalesce(a.on_behalf_of, '') AS "onbehalfof.id", coalesce(o.name, a.on_behalf_of, '') AS "onbehalfof.name", a.via, a.action, a.outcome,
-		coalesce(a.code, '') AS code, coalesce(a.object_kind, '') AS objectkind, coalesce(a.object, '') AS object, coalesce(a.version, 0) AS version,
-		coalesce(a.patient, '') AS patient, coalesce(a.proposal, '') AS proposal, coalesce(a.revision, 0) AS revision,
-		coalesce(a.plan_hash, '') AS planhash, coalesce(a.risk, '') AS risk
-		FROM audit a LEFT JOIN accounts u ON u.id = a.actor AND u.clinic = a.clinic
-		LEFT JOIN tokens k ON k.id = a.actor AND k.clinic = a.clinic LEFT JOIN accounts o ON o.id = a.on_behalf_of AND o.clinic = a.clinic`+
+	err = t.sel(ctx, &rows, `SELECT `+auditColumns+auditTables+
 		w.String()+` ORDER BY a.at DESC, a.id DESC LIMIT `+w.last(), w.args...)
 	if err == nil && len(rows) > f.Limit {
 		rows = rows[:f.Limit]

@@ -32,6 +32,11 @@ func decisionOf(c echo.Context, rejecting bool) (proposal.Decision, error) {
 	if err != nil {
 		return proposal.Decision{}, err
 	}
+	return decisionIn(c, b, rejecting)
+}
+
+// decisionIn reads a decision on the proposal of the path.
+func decisionIn(c echo.Context, b *body, rejecting bool) (proposal.Decision, error) {
 	d := proposal.Decision{Proposal: c.Param("id"), Revision: b.number("revision"), PlanHash: b.text("plan_hash", true)}
 	if id := b.text("proposal_id", false); id != "" && id != d.Proposal {
 		b.bad("proposal_id", "This is not the proposal of the address.")
@@ -43,6 +48,7 @@ func decisionOf(c echo.Context, rejecting bool) (proposal.Decision, error) {
 	if err := b.refuse(); err != nil {
 		return d, err
 	}
+	var err error
 	if d.Key, err = keyOf(c, field); err == nil && !proposal.ValidKey(d.Key) {
 		err = refusal.New(refusal.IdempotencyKeyMissing)
 	}

@@ -43,6 +43,14 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/signin", access: open, handle: s.signIn},
 		{method: http.MethodPost, path: "/signout", access: open, handle: s.signOut},
 
+		{method: http.MethodGet, path: "/proposals/new", access: page, handle: s.newProposal},
+		{method: http.MethodPost, path: "/proposals", access: page, handle: s.propose, form: proposeForm},
+		{method: http.MethodGet, path: "/proposals/:id", access: page, handle: s.showCard},
+		{method: http.MethodGet, path: "/proposals/:id/edit", access: page, handle: s.editProposal},
+		{method: http.MethodPost, path: "/proposals/:id/revisions", access: page, handle: s.reviseProposal, form: reviseForm},
+		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
+		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
+
 		{method: http.MethodPost, path: "/api/v1/patients/search", access: api, handle: s.apiSearchPatients},
 		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient},
 		{method: http.MethodGet, path: "/api/v1/practitioners", access: api, handle: s.apiPractitioners},

@@ -18,6 +18,7 @@ type CardPage struct {
 	Revise     Permission // Edit, and "Prepare a new preview"
 	ConfirmKey string     // fresh idempotency keys, never the same
 	RejectKey  string
+	Note       string        // the reason typed into the rejection
 	Refusal    Refusal       // of what was just pressed
 	Seen       *SeenRevision // 409 resource_changed for an older revision: what that tab showed
 	Timeline   []Entry

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/internal/clinic"
+	"countersign/internal/refusal"
 )
 
 // ProposePage is /proposals/new in its three actions, and /proposals/{id}/edit (revision n+1 from n). One form posts
@@ -40,7 +41,7 @@ type ProposePage struct {
 	Practitioners, Locations, Types []Option // the page marks the chosen one
 	Times                           SlotList
 	Refusal                         Refusal // its Choices and Alternatives are below
-	Choices                         []Slot  // time_is_ambiguous: the wall time as two instants
+	Choices                         []Slot  // time_is_ambiguous: the wall time as two instants; time_does_not_exist: those beside the gap
 	Alternatives                    []Slot  // slot_taken: up to five, none chosen
 }
 
@@ -152,6 +153,14 @@ func (p ProposePage) sendText() string {
 		return "Show the new preview"
 	}
 	return "Show the preview"
+}
+
+// choicesText heads the choices of a wall time that is no instant, or two.
+func (p ProposePage) choicesText() string {
+	if p.Refusal.Code == refusal.TimeDoesNotExist {
+		return "That time is skipped on this day. One of these?"
+	}
+	return "That time exists twice on this day. Which one?"
 }
 
 // step numbers the last part of the form, which comes third where a time is picked.

@@ -18,6 +18,9 @@ func (s *Service) Get(ctx context.Context, by clinic.Actor, id string) (Record, 
 	return r, err
 }
 
+// Current is Get inside a transaction of the caller, for pages that read more beside it. Two queries.
+func Current(ctx context.Context, tx Tx, id string) (Record, error) { return current(ctx, tx, id) }
+
 // Revision reads the plan of one revision, checked against its hash.
 func (s *Service) Revision(ctx context.Context, by clinic.Actor, id string, revision int) (Plan, string, error) {
 	var p Plan
