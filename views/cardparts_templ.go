@@ -659,7 +659,7 @@ func cardAside(p CardPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.undecided() {
+		if p.open() && p.Confirm.Code == "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<p class=\"small quiet\" id=\"may\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

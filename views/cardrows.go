@@ -50,6 +50,14 @@ func (f facts) timeCell(notes ...string) cell {
 
 func (f facts) placeCell() cell { return cell{f.place, nonEmpty(f.address)} }
 
+// line is a cell as one line. An address that begins with the place's name says it only once.
+func (c cell) line() string {
+	if len(c.notes) > 0 && strings.HasPrefix(c.notes[0], c.main) {
+		return strings.Join(c.notes, ", ")
+	}
+	return strings.Join(append([]string{c.main}, c.notes...), ", ")
+}
+
 // cardRows draws the plan's before and after; a plan without them (other actions) is drawn from its summary.
 func cardRows(r proposal.Record) []diffRow {
 	before, after := factsOf(r.Plan.Before), factsOf(r.Plan.After)
@@ -95,7 +103,7 @@ func rank(r diffRow) int {
 
 func compare(label string, now, next cell) diffRow {
 	if now.main == next.main && strings.Join(now.notes, "") == strings.Join(next.notes, "") {
-		return diffRow{label: label, same: strings.Join(append([]string{now.main}, now.notes...), ", ")}
+		return diffRow{label: label, same: now.line()}
 	}
 	return diffRow{label: label, now: now, new: next, changed: true}
 }
@@ -108,7 +116,7 @@ func cancelRows(r proposal.Record, before facts) []diffRow {
 		{label: "Date", same: before.date, strong: true},
 		{label: "Time", same: before.time + " " + before.zone + " (" + before.offset + ")", strong: true},
 		{label: "Practitioner", same: before.who},
-		{label: "Location", same: strings.Join(append([]string{before.place}, nonEmpty(before.address)...), ", ")},
+		{label: "Location", same: before.placeCell().line()},
 		{label: "Type", same: before.kind},
 	}
 }
@@ -164,7 +172,7 @@ func takenNote(done bool) string {
 	if done {
 		return "taken"
 	}
-	return "free when this card was made; checked again when you confirm"
+	return "checked again when you confirm"
 }
 
 // clockChange says that the clocks change between two times of one zone, and when.

@@ -17,8 +17,8 @@ type seenRow struct {
 	rest          int // lines of a message that are as they were
 }
 
-// diffLine is a line of a message; changed lines only are drawn.
-type diffLine struct{ text string }
+// diffLine is a line of a message that changed: the words in the middle are what differs.
+type diffLine struct{ before, changed, after string }
 
 // seenRows compares two revisions of a plan, the edited rows first.
 func seenRows(saw, current proposal.Plan) []seenRow {
@@ -92,11 +92,12 @@ func textRow(saw, current proposal.Plan) (seenRow, bool) {
 			r.rest++
 			continue
 		}
+		was, is := wordDiff(x, y)
 		if x != "" {
-			r.sawText = append(r.sawText, diffLine{x})
+			r.sawText = append(r.sawText, was)
 		}
 		if y != "" {
-			r.text = append(r.text, diffLine{y})
+			r.text = append(r.text, is)
 		}
 	}
 	return r, true
@@ -111,4 +112,21 @@ func lines(p proposal.Plan) []string {
 		out = append(out, strings.Split(m.Text, "\n")...)
 	}
 	return out
+}
+
+// wordDiff keeps the words that two lines begin and end with; what is between them changed.
+func wordDiff(x, y string) (was, is diffLine) {
+	a, b := strings.Split(x, " "), strings.Split(y, " ")
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	j := 0
+	for j < len(a)-i && j < len(b)-i && a[len(a)-1-j] == b[len(b)-1-j] {
+		j++
+	}
+	cut := func(w []string) diffLine {
+		return diffLine{strings.Join(w[:i], " "), strings.Join(w[i:len(w)-j], " "), strings.Join(w[len(w)-j:], " ")}
+	}
+	return cut(a), cut(b)
 }

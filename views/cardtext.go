@@ -50,11 +50,14 @@ func mapped(state string) string {
 	return "Confirmed"
 }
 
-func staysWord(state string) string {
-	if state == proposal.StateCompleted {
-		return "stayed the same"
+func (p CardPage) sameText(r diffRow) string {
+	switch {
+	case r.strong || p.Record.Action == ActionCancel:
+		return r.same
+	case p.Record.State == proposal.StateCompleted:
+		return r.same + ", stayed the same"
 	}
-	return "stays the same"
+	return r.same + ", stays the same"
 }
 
 func untoldTitle(state string) string {

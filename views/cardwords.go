@@ -120,11 +120,8 @@ func (p CardPage) asked() string {
 	return "Asked by " + p.you(c.ID, c.Name)
 }
 
-// whoDecides says in words why the one who looks may or may not decide.
+// whoDecides says in words why the one who looks may decide.
 func (p CardPage) whoDecides() string {
-	if p.Confirm.Code != "" {
-		return whyNot(p.Confirm.Code)
-	}
 	high := p.Record.Risk == proposal.High || p.Record.Risk == proposal.Critical
 	switch {
 	case p.Record.Owner == p.Viewer && !high:
@@ -251,7 +248,7 @@ func (p CardPage) toldWords() string {
 // untold says why no message goes out.
 func untold(p proposal.Plan) string {
 	if notify, ok := p.Parameters["notify"].(bool); ok && !notify {
-		return "The form says: do not send a message."
+		return "Whoever asked chose to send no message."
 	}
 	f := p.After
 	if f == nil {

@@ -145,7 +145,7 @@ func (s daySheet) column(c DayColumn, names map[string]map[string]bool) dayLane 
 		if v.Status == "cancelled" || rows == 0 {
 			continue
 		}
-		long := utf8.RuneCountInString(v.Patient.Name) > 24 || (rows == 1 && utf8.RuneCountInString(v.Patient.Name) > 17)
+		long := utf8.RuneCountInString(v.Patient.Name) > 18 || (rows == 1 && utf8.RuneCountInString(v.Patient.Name) > 15)
 		lane.blocks = append(lane.blocks, dayBlock{kind: blockVisit, row: row, rows: rows, from: v.StartsAt, to: v.EndsAt, visit: v,
 			asks: v.Waiting, mrn: long || len(names[v.Patient.Name]) > 1})
 		take(row, rows)
@@ -232,6 +232,9 @@ func (s daySheet) freeRows(lane *dayLane, taken, free []bool, start []time.Time)
 	lunch := func(i int) bool {
 		m := s.from + i*s.grid
 		return m >= s.p.LunchFrom && m < s.p.LunchTo
+	}
+	if len(lane.blocks) == 0 {
+		s.fill(lane, taken, 0, s.rows, "No hours")
 	}
 	for i := 0; i < s.rows; i++ {
 		word := "No hours"

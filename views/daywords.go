@@ -126,3 +126,11 @@ func later(b dayBlock) templ.Attributes {
 	}
 	return nil
 }
+
+// typeText is the second line of a visit: its type, and the MRN where the name alone does not tell.
+func (b dayBlock) typeText() string {
+	if b.mrn {
+		return b.visit.Type + ", MRN " + b.visit.Patient.MRN
+	}
+	return b.visit.Type
+}

@@ -5,9 +5,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
 )
 
@@ -18,6 +22,9 @@ type Size struct{ Width, Height int64 }
 type Browser struct {
 	ctx  context.Context
 	stop []func()
+
+	mu       sync.Mutex
+	refusals []string
 }
 
 // Start opens a browser with a new, empty profile. An error names what to install.
@@ -29,13 +36,30 @@ func Start() (*Browser, error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
-	ctx, stopTab := chromedp.NewContext(alloc)
-	b := &Browser{ctx: ctx, stop: []func(){stopTab, stopAlloc, func() { _ = os.RemoveAll(profile) }}}
+	b := &Browser{}
+	ctx, stopTab := chromedp.NewContext(alloc, chromedp.WithListener(b.listen))
+	b.ctx, b.stop = ctx, []func(){stopTab, stopAlloc, func() { _ = os.RemoveAll(profile) }}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		b.Stop()
 		return nil, fmt.Errorf("no browser: install chromium (Debian: apt-get install chromium fonts-liberation): %w", err)
 	}
 	return b, nil
+}
+
+// listen keeps what the browser says about the content security policy.
+func (b *Browser) listen(event any) {
+	if e, ok := event.(*log.EventEntryAdded); ok && e.Entry != nil && strings.Contains(e.Entry.Text, "Content Security Policy") {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.refusals = append(b.refusals, e.Entry.URL+": "+e.Entry.Text)
+	}
+}
+
+// Refusals are the things that a page's content security policy stopped so far.
+func (b *Browser) Refusals() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.refusals)
 }
 
 // Stop ends the browser and removes its profile.
