@@ -10,7 +10,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/db"
 	"countersign/internal/account"
+	"countersign/internal/audit"
 	"countersign/internal/clinic"
 	"countersign/internal/refusal"
 	"countersign/views"
@@ -124,10 +126,22 @@ func (s *Server) signIn(c echo.Context) error {
 	if page != "" {
 		next = page
 	}
+	by := clinic.Actor{Clinic: who.Clinic, Person: who.ID, PersonName: who.Name, Role: who.Role, Kind: clinic.KindUser, Via: "page", Request: requestID(c)}
+	if err := s.noteSession(c, by, audit.SignIn); err != nil {
+		return err
+	}
 	if err := s.startSession(c, session, who.ID, kept); err != nil {
 		return err
 	}
 	return redirect(c, next)
+}
+
+// noteSession audits that somebody signed in or out.
+func (s *Server) noteSession(c echo.Context, by clinic.Actor, action string) error {
+	ctx := c.Request().Context()
+	return s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		return t.Audit(ctx, s.readEvent(t, by, action, "account", by.Person, 0, ""))
+	})
 }
 
 // refuseSignIn shows the form again: the same words whether the address is unknown or the password wrong.
@@ -157,9 +171,16 @@ func (s *Server) signInPage(c echo.Context, next string) views.SignInPage {
 
 // signOut answers POST /signout: the session is gone, and the browser is told to forget what it holds.
 func (s *Server) signOut(c echo.Context) error {
-	session, _, err := s.session(c)
+	session, found, err := s.session(c)
 	if err != nil {
 		return err
+	}
+	if found.SignedIn() {
+		by := found.Actor
+		by.Via, by.Request = "page", requestID(c)
+		if err := s.noteSession(c, by, audit.SignOut); err != nil {
+			return err
+		}
 	}
 	session.Options.MaxAge = -1
 	if err := session.Save(c.Request(), c.Response()); err != nil {

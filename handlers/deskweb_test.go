@@ -218,7 +218,9 @@ func (b *browser) sendForm(f htmlForm, change url.Values, headers ...string) rep
 var htmx = []string{"HX-Request", "true"}
 
 // fragment: the answer is one, and no page.
-func fragment(a reply) bool { return !strings.Contains(a.body, "<html") && strings.Contains(a.body, `id="work"`) }
+func fragment(a reply) bool {
+	return !strings.Contains(a.body, "<html") && strings.Contains(a.body, `id="work"`)
+}
 
 // says fails when the visible text lacks one of the words.
 func (a reply) says(t testing.TB, words ...string) {

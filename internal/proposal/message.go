@@ -63,19 +63,18 @@ func (d *drafting) tell(patient clinic.Patient, std standardMessage) {
 
 func changeText(p Plan) string {
 	b, a := p.Before, p.After
-	place := a.Location.Name
 	moved := ""
 	if b.Location.ID != a.Location.ID {
 		moved = "\nPlease note that the place has changed from " + b.Location.Name + " to " + a.Location.Name + ". The address is " + a.Location.Address + "."
 	}
 	return fmt.Sprintf("Dear %s\nYour appointment on %s has moved.\nYour new appointment is on %s (%s) with %s at %s.%s\nIf this does not suit you, call us on %s.\n%s",
-		a.Patient.Name, patientTime(b), patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, place, moved, a.Location.Phone, a.Location.Name)
+		a.Patient.Name, patientTime(b), patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, a.Location.Name, moved, a.Location.Phone, a.Location.Name)
 }
 
 func confirmationText(p Plan) string {
 	a := p.After
-	return fmt.Sprintf("Dear %s\nYour appointment is on %s (%s) with %s at %s, %s.\nIf this does not suit you, call us on %s.\n%s",
-		a.Patient.Name, patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, a.Location.Name, a.Location.Address, a.Location.Phone, a.Location.Name)
+	return fmt.Sprintf("Dear %s\nYour appointment is on %s (%s) with %s at %s.\nIf this does not suit you, call us on %s.\n%s",
+		a.Patient.Name, patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, a.Location.Line(), a.Location.Phone, a.Location.Name)
 }
 
 func cancellationText(p Plan) string {

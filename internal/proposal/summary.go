@@ -30,7 +30,7 @@ func Summarize(p Plan) Summary {
 		return f.local(f.StartsAt).Format("15:04") + "–" + f.local(f.EndsAt).Format("15:04") + " " + f.Zone + " (" + OffsetLabel(f.OffsetMinutes) + ")"
 	})
 	row("Practitioner", func(f *Facts) string { return f.Practitioner.Name })
-	row("Location", func(f *Facts) string { return f.Location.Name + ", " + f.Location.Address })
+	row("Location", func(f *Facts) string { return f.Location.Line() })
 	row("Type", func(f *Facts) string { return f.Type.Name })
 	row("Status", func(f *Facts) string { return f.Status })
 	if code := text(p.Parameters, "reason_code"); code != "" {
@@ -46,6 +46,14 @@ func Summarize(p Plan) Summary {
 }
 
 func value(s string) *string { return &s }
+
+// Line is the place in one line. An address that begins with the name does not say it twice.
+func (p PlaceFacts) Line() string {
+	if strings.HasPrefix(p.Address, p.Name) {
+		return p.Address
+	}
+	return p.Name + ", " + p.Address
+}
 
 func (f *Facts) local(t time.Time) time.Time {
 	zone, err := clinic.LoadZone(f.Zone)
