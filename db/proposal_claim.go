@@ -44,16 +44,20 @@ type headRow struct {
 	PlanBytes   []byte         `db:"plan_bytes"`
 }
 
-// record reads the row and its plan. State is as stored.
+// record reads the row and its plan; a plan that was tampered with is not read. State is as stored.
 func (h headRow) record() (proposal.Record, error) {
-	plan, err := proposal.DecodePlan(h.PlanBytes)
-	if err != nil {
-		return proposal.Record{}, err
+	plan, shown := proposal.Unreadable()
+	if proposal.Verify(h.PlanBytes, h.PlanHash.String) {
+		var err error
+		if plan, err = proposal.DecodePlan(h.PlanBytes); err != nil {
+			return proposal.Record{}, err
+		}
+		shown = h.PlanBytes
 	}
 	r := proposal.Record{ID: h.ID.String, Action: h.Action.String, State: h.State.String, Outcome: h.Outcome.String, Revision: int(h.Revision.Int64),
 		ExpiresAt: h.ExpiresAt.Time.UTC(), Risk: h.Risk.String, Reason: h.Reason, Owner: h.Owner.String, OwnerName: h.OwnerName.String,
 		Editors: h.Editors, CreatedVia: h.CreatedVia.String, CreatedAt: h.CreatedAt.Time.UTC().Truncate(time.Second), MadeAt: h.CreatedAt.Time.UTC(), DecidedNote: h.DecidedNote.String,
-		PlanHash: h.PlanHash.String, Plan: plan, PlanBytes: h.PlanBytes,
+		PlanHash: h.PlanHash.String, Plan: plan, PlanBytes: shown,
 		CreatedBy: proposal.Creator{ID: h.CreatedBy.String, Name: h.CreatedName.String, Kind: h.CreatedKind.String}}
 	if r.CreatedBy.Kind == clinic.KindAgent {
 		r.CreatedBy.OnBehalfOf = &clinic.Ref{ID: r.Owner, Name: r.OwnerName}

@@ -25,18 +25,26 @@ var errTampered = errors.New("proposal: the stored plan does not have its hash")
 // runs is the stored one; nothing of the request but the reference is read. Under a known key the saved answer is
 // replayed. A connection lost while committing is looked up by the key.
 func (s *Service) Confirm(ctx context.Context, by clinic.Actor, d Decision) (Answer, error) {
-	out, err := s.confirm(ctx, by, d)
-	if errors.Is(err, ErrCommitUnknown) {
-		// The second claim waits for whatever became of the first; its key row says what that was.
-		if out, err = s.confirm(ctx, by, d); err != nil && refusal.Of(err).Code == refusal.Busy {
-			return Answer{}, &refusal.Error{Code: refusal.Busy, RetryAfter: refusal.Of(err).RetryAfter, Cause: err,
-				Message: "The database went away while this was being saved, so it is not certain whether it was executed. Press again: the same request is answered with what happened, and runs at most once."}
-		}
-	}
+	out, err := lookUpLost(func() (Answer, error) { return s.confirm(ctx, by, d) })
 	if err != nil {
-		return Answer{}, s.refuseDecision(ctx, by, audit.Confirm, d, err)
+		return Answer{}, s.refuseDecision(ctx, by, audit.Confirm, d.Proposal, err)
 	}
 	return out, nil
+}
+
+// lookUpLost decides, and decides again when the connection was lost while committing: the second claim waits for
+// whatever became of the first, and its key row says what that was.
+func lookUpLost(decide func() (Answer, error)) (Answer, error) {
+	out, err := decide()
+	if !errors.Is(err, ErrCommitUnknown) {
+		return out, err
+	}
+	out, err = decide()
+	if r := refusal.Of(err); r != nil && r.Code == refusal.Busy {
+		return Answer{}, &refusal.Error{Code: refusal.Busy, RetryAfter: r.RetryAfter, Cause: err,
+			Message: "The database went away while this was being saved, so it is not certain whether it was executed. Press again: the same request is answered with what happened, and runs at most once."}
+	}
+	return out, err
 }
 
 func (s *Service) confirm(ctx context.Context, by clinic.Actor, d Decision) (Answer, error) {
@@ -187,12 +195,12 @@ func (s *Service) freeNear(ctx context.Context, tx Tx, p Plan, c Claim) (any, er
 	return alternatives(ctx, tx, &to, p.After.Appointment, c.Now)
 }
 
-// refuseDecision audits a refused decision; a plan whose bytes were changed is an alarm, not a refusal like others.
-func (s *Service) refuseDecision(ctx context.Context, by clinic.Actor, action string, d Decision, err error) error {
+// refuseDecision audits a refused decision or edit; a plan whose bytes were changed is an alarm, not a refusal like others.
+func (s *Service) refuseDecision(ctx context.Context, by clinic.Actor, action, proposalID string, err error) error {
 	if errors.Is(err, errTampered) {
-		s.Log.ErrorContext(ctx, "ALARM: a stored plan does not have its hash; it was refused", "request", by.Request, "clinic", by.Clinic, "proposal", d.Proposal)
+		s.Log.ErrorContext(ctx, "ALARM: a stored plan does not have its hash; it was refused", "request", by.Request, "clinic", by.Clinic, "proposal", proposalID)
 		action, err = audit.PlanTampered, &refusal.Error{Code: refusal.PlanHashMismatch, Cause: err,
 			Message: "The stored plan is not the one that was approved. Nothing was executed and the operator was told. Make a new proposal."}
 	}
-	return s.refuse(ctx, by, action, d.Proposal, err)
+	return s.refuse(ctx, by, action, proposalID, err)
 }

@@ -163,6 +163,11 @@ func DecodePlan(canonical []byte) (Plan, error) {
 	return p, nil
 }
 
+// Unreadable stands for a stored plan that does not have its hash: nothing of it is shown, and nothing of it can run.
+func Unreadable() (Plan, json.RawMessage) {
+	return Plan{After: &Facts{}, RiskReasons: []string{}, Warnings: []string{}}, json.RawMessage("null")
+}
+
 // Verify reports whether stored bytes are those that were hashed.
 func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
 

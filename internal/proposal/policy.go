@@ -15,8 +15,16 @@ func needed(risk string) int {
 	return 1
 }
 
+// nobody refuses an account that is gone, disabled or of another clinic: its role, read inside the transaction, is "".
+func nobody() error {
+	return refusal.New(refusal.PermissionDenied, "This account may not do that any more.")
+}
+
 // MayPropose: everybody but admins, who may only propose changes of policy.
 func MayPropose(a clinic.Actor) error {
+	if a.Role == "" {
+		return nobody()
+	}
 	if a.Role == clinic.RoleAdmin {
 		return refusal.New(refusal.PermissionDenied, "Admins do not propose appointment changes. Ask somebody at the front desk.")
 	}
@@ -36,6 +44,8 @@ func MayConfirm(a clinic.Actor, r Record, risk string, secondPerson bool) error 
 		return refusal.New(refusal.SelfApprovalForbidden)
 	case !a.MayDecide:
 		return refusal.New(refusal.PermissionDenied, "This token may not decide. Confirm in the browser, or use a token made with --decide.")
+	case a.Role == "":
+		return nobody()
 	case a.Role == clinic.RoleReviewer:
 		return nil
 	case a.Role == clinic.RoleAdmin:
@@ -54,6 +64,9 @@ func MayConfirm(a clinic.Actor, r Record, risk string, secondPerson bool) error 
 // MayReject is never harder than confirming: whoever may confirm, and the asker, the person asked for and every editor
 // whatever the risk. An agent may only take back its own proposal.
 func MayReject(a clinic.Actor, r Record, risk string, secondPerson bool) error {
+	if a.Role == "" {
+		return nobody()
+	}
 	if a.Kind == clinic.KindAgent {
 		if r.CreatedBy.ID == a.Agent {
 			return nil
@@ -69,6 +82,8 @@ func MayReject(a clinic.Actor, r Record, risk string, secondPerson bool) error {
 // MayRevise: the asker, the person asked for, any reviewer; an agent only its own.
 func MayRevise(a clinic.Actor, r Record) error {
 	switch {
+	case a.Role == "":
+		return nobody()
 	case a.Kind == clinic.KindAgent && r.CreatedBy.ID == a.Agent,
 		a.Kind != clinic.KindAgent && a.Role == clinic.RoleReviewer,
 		a.Kind != clinic.KindAgent && a.Role != clinic.RoleAdmin && r.Owner == a.Person:

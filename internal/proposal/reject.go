@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"context"
-	"errors"
 
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
@@ -13,16 +12,13 @@ import (
 // needs the current revision and a key, and compares no pins. A "no" that comes after the deadline is still a no: it is
 // written down, and the proposal stays expired, because terminal states never change.
 func (s *Service) Reject(ctx context.Context, by clinic.Actor, d Decision) (Answer, error) {
-	out, err := s.reject(ctx, by, d)
-	if errors.Is(err, ErrCommitUnknown) {
-		out, err = s.reject(ctx, by, d)
-	}
+	out, err := lookUpLost(func() (Answer, error) { return s.reject(ctx, by, d) })
 	action := audit.Reject
 	if by.Kind == clinic.KindAgent {
 		action = audit.Withdraw
 	}
 	if err != nil {
-		return Answer{}, s.refuseDecision(ctx, by, action, d, err)
+		return Answer{}, s.refuseDecision(ctx, by, action, d.Proposal, err)
 	}
 	return out, nil
 }

@@ -26,6 +26,9 @@ func (s *Service) Revise(ctx context.Context, by clinic.Actor, e Revising) (Answ
 		if err := revisable(c, e.Revision, e.PlanHash); err != nil {
 			return err
 		}
+		if !Verify(c.Canonical, r.PlanHash) {
+			return errTampered
+		}
 		by.Role = c.Role
 		if err := MayRevise(by, r); err != nil {
 			return err
@@ -56,7 +59,7 @@ func (s *Service) Revise(ctx context.Context, by clinic.Actor, e Revising) (Answ
 		return err
 	})
 	if err != nil {
-		return Answer{}, s.refuse(ctx, by, audit.Revise, e.Proposal, err)
+		return Answer{}, s.refuseDecision(ctx, by, audit.Revise, e.Proposal, err)
 	}
 	return out, nil
 }

@@ -9,6 +9,9 @@ import (
 
 // Summarize draws the rows of a plan from the plan alone: what stands now and what is proposed.
 func Summarize(p Plan) Summary {
+	if p.V == 0 {
+		return Summary{Title: "The stored plan is not the one that was proposed. It is not shown, and cannot run.", Fields: []Field{}}
+	}
 	a, err := actionNamed(p.Action)
 	if err != nil {
 		return Summary{Title: p.Action, Fields: []Field{}}
