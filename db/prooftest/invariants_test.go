@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 
 	"countersign/db/desktest"
@@ -98,13 +99,20 @@ func wantEffects(t testing.TB, d *desktest.Desk, id string, canonical []byte) {
 	}
 }
 
-// picture is the state of everything but the trail of audit, for "a refusal leaves everything as it was".
+// pictured are the tables that a refusal leaves alone: all but the trail of audit.
+var pictured = []string{"appointments", "appointment_history", "slots", "patients", "practitioners", "locations", "appointment_types", "proposals", "revisions",
+	"idempotency_keys", "outbox", "accounts"}
+
+// picture is the content of every pictured table, as a digest.
 func picture(t testing.TB, d *desktest.Desk) map[string]string {
 	t.Helper()
+	query := `SELECT concat_ws(' '`
+	for _, table := range pictured {
+		query += `, (SELECT md5(coalesce(string_agg(x::text, '|' ORDER BY x::text COLLATE "C"), '')) FROM ` + table + ` x)`
+	}
 	out := map[string]string{}
-	for _, table := range []string{"appointments", "appointment_history", "slots", "patients", "practitioners", "locations", "appointment_types", "proposals", "revisions",
-		"idempotency_keys", "outbox", "accounts"} {
-		out[table] = d.Text(`SELECT md5(coalesce(string_agg(x::text, '|' ORDER BY x::text), '')) FROM ` + table + ` x`)
+	for i, digest := range strings.Fields(d.Text(query + `)`)) {
+		out[pictured[i]] = digest
 	}
 	return out
 }
