@@ -12,7 +12,7 @@ import (
 type access int
 
 const (
-	plain access = iota // nobody is asked and no cookie is read: health, static files
+	plain access = iota // nobody is asked and no cookie is read: health, static files, the API's description
 	open                // a page before sign-in
 	page                // a page for who is signed in; otherwise /signin
 	api                 // JSON for who has a token; cookies count for nothing
@@ -51,6 +51,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
 		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
 
+		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},
 		{method: http.MethodPost, path: "/api/v1/patients/search", access: api, handle: s.apiSearchPatients},
 		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient},
 		{method: http.MethodGet, path: "/api/v1/practitioners", access: api, handle: s.apiPractitioners},
