@@ -130,6 +130,8 @@ CREATE TABLE patients (
   PRIMARY KEY (clinic, id),
   UNIQUE (clinic, mrn)
 );
+-- A term that many match is found walking by name: the first twenty come soon.
+CREATE INDEX patients_by_name ON patients (clinic, family, given, birth_date, id);
 CREATE INDEX patients_search ON patients USING gin (search_text gin_trgm_ops);
 
 CREATE TABLE appointments (
@@ -142,8 +144,8 @@ CREATE TABLE appointments (
   status       text NOT NULL CHECK (status IN ('booked', 'arrived', 'checked-in', 'fulfilled', 'cancelled', 'noshow', 'waitlist')),
   during       tstzrange NOT NULL,
   -- Plain columns for reading: lower() is not leakproof, so under row-level security no index on it would ever be used.
-  starts_at    timestamptz NOT NULL GENERATED ALWAYS AS (lower(during)) STORED,
-  ends_at      timestamptz NOT NULL GENERATED ALWAYS AS (upper(during)) STORED,
+  starts_at    timestamptz GENERATED ALWAYS AS (lower(during)) STORED,
+  ends_at      timestamptz GENERATED ALWAYS AS (upper(during)) STORED,
   version      bigint NOT NULL DEFAULT 1,
   reason_code  text, -- why it was cancelled
   changed_by   ident NOT NULL, -- account, token or a system name; copied to the history

@@ -56,7 +56,7 @@ func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []
 	}
 	quiet := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	cluster, err := embedded.Start(ctx, embedded.Options{DataDir: dir, Log: quiet,
-		Settings: map[string]string{"shared_buffers": "256MB", "max_wal_size": "4GB"}})
+		Settings: map[string]string{"shared_buffers": "256MB", "max_wal_size": "4GB", "shared_preload_libraries": "pg_stat_statements"}})
 	if err != nil {
 		return err
 	}

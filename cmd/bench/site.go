@@ -30,6 +30,7 @@ type site struct {
 	server *httptest.Server
 	client *http.Client
 	token  string
+	random io.Reader
 }
 
 func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
@@ -37,13 +38,15 @@ func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{db: pool, token: "bench-token", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, MaxConnsPerHost: 128}}}
+	s := &site{db: pool, token: "bench-token", random: rand.Reader, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, MaxConnsPerHost: 128}}}
 	s.desk = &proposal.Service{Store: db.Proposals{DB: pool}, IDs: newID, TTL: 12 * time.Hour, Log: log}
-	accounts, err := account.NewService(pool, rand.Reader, false, account.Limits{})
+	accounts, err := account.NewService(pool, rand.Reader, true, account.DefaultLimits)
 	if err != nil {
 		return nil, err
 	}
-	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Accounts: accounts, Sessions: pool, Ready: pool.Ready,
+	rules := account.DefaultRules
+	rules.Demo = true
+	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Accounts: accounts, Sessions: pool, Rules: rules, Ready: pool.Ready,
 		Log: log, Random: rand.Reader, Now: time.Now, Closing: ctx}))
 	return s, nil
 }

@@ -120,7 +120,7 @@ func (b *daybook) fill(p practitioner, reserved []fixed) []db.NewVisit {
 	for _, f := range reserved {
 		take(taken, f.minute, b.length[f.typ])
 	}
-	want := int((float64(b.perDay-2) + b.r.Float64()*4) * b.share)
+	want := int((float64(b.perDay-2)+b.r.Float64()*4)*b.share + 0.5)
 	types := make([]string, want)
 	for i := range types {
 		types[i] = p.types[0]
