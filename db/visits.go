@@ -143,11 +143,12 @@ func (t *Tx) addSlots(ctx context.Context, visits []clinic.Visit) error {
 		slotRow
 		Visit string
 	}
-	err := t.sel(ctx, &rows, `SELECT v.id AS visit, `+slotColumns+`
+	// OFFSET keeps the planner from joining all slots to the list: it cannot know how few overlap.
+	err := t.sel(ctx, &rows, `SELECT v.id AS visit, s.*
 		FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]) AS v(id, practitioner, starts_at, ends_at, after)
-		JOIN slots s ON s.practitioner = v.practitioner AND s.starts_at < v.ends_at AND s.ends_at > v.starts_at
-			AND s.starts_at > v.after AND (s.state <> 'closed' OR s.appointment = v.id)
-		ORDER BY s.starts_at`, pq.StringArray(ids), pq.StringArray(practitioners), pq.Array(starts), pq.Array(ends), pq.Array(after))
+		CROSS JOIN LATERAL (SELECT `+slotColumns+` FROM slots s WHERE s.practitioner = v.practitioner AND s.starts_at < v.ends_at
+			AND s.starts_at > v.after AND s.ends_at > v.starts_at AND (s.state <> 'closed' OR s.appointment = v.id) OFFSET 0) s
+		ORDER BY s.startsat`, pq.StringArray(ids), pq.StringArray(practitioners), pq.Array(starts), pq.Array(ends), pq.Array(after))
 	for _, r := range rows {
 		v := &visits[place[r.Visit]]
 		v.Slots = append(v.Slots, r.slot())

@@ -100,10 +100,12 @@ func (t *Tx) takeSlots(ctx context.Context, _, _ string, list []NewVisit) error 
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := t.exec(ctx, `UPDATE slots s SET appointment = v.id
-		FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]) AS v(id, practitioner, starts_at, ends_at, after)
-		WHERE s.practitioner = v.practitioner AND s.starts_at < v.ends_at AND s.starts_at > v.after
-			AND s.ends_at > v.starts_at AND s.state <> 'closed'`,
+	_, err := t.exec(ctx, `UPDATE slots s SET appointment = m.visit
+		FROM (SELECT v.id AS visit, x.id
+			FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]) AS v(id, practitioner, starts_at, ends_at, after)
+			CROSS JOIN LATERAL (SELECT x.id FROM slots x WHERE x.practitioner = v.practitioner AND x.starts_at < v.ends_at
+				AND x.starts_at > v.after AND x.ends_at > v.starts_at AND x.state <> 'closed' OFFSET 0) x) m
+		WHERE s.id = m.id`,
 		ids, practitioners, pq.Array(starts), pq.Array(ends), pq.Array(after))
 	return err
 }
