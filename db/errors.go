@@ -67,6 +67,12 @@ func (e *sqlError) Error() string {
 
 func (e *sqlError) Unwrap() error { return e.cause }
 
+// died reports that the server ended the session, or that the connection to it was found broken.
+func died(err error) bool {
+	var pe *pq.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.As(err, &pe) && pe.Code == "57P01"
+}
+
 func lost(err error) bool {
 	var ne net.Error
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||

@@ -103,7 +103,7 @@ func (d *DB) run(ctx context.Context, clinicID, begin, opening string, open func
 }
 
 func (d *DB) once(ctx context.Context, clinicID, begin, opening string, open func(*Tx, *sqlx.Rows) error, fn func(*Tx) error) (err error) {
-	conn, err := d.pool.Connx(ctx)
+	conn, rows, err := d.begin(ctx, begin+"; SET LOCAL app.clinic = '"+clinicID+"'; "+opening)
 	if err != nil {
 		return translate(err)
 	}
@@ -115,15 +115,6 @@ func (d *DB) once(ctx context.Context, clinicID, begin, opening string, open fun
 		}
 		conn.Close()
 	}()
-	rows, err := conn.QueryxContext(ctx, begin+"; SET LOCAL app.clinic = '"+clinicID+"'; "+opening)
-	if err != nil {
-		return translate(err)
-	}
-	if !rows.Next() {
-		err := rows.Err()
-		rows.Close()
-		return translate(errors.Join(err, errors.New("db: no answer to the opening query")))
-	}
 	if err := open(t, rows); err != nil {
 		rows.Close()
 		return translate(err)
@@ -140,6 +131,31 @@ func (d *DB) once(ctx context.Context, clinicID, begin, opening string, open fun
 	}
 	done = true
 	return nil
+}
+
+// begin opens a transaction and stands on the first row of its opening query. A connection that died in the pool, or
+// before it could open one, is put away for the next: nothing can have been committed on it.
+func (d *DB) begin(ctx context.Context, query string) (*sqlx.Conn, *sqlx.Rows, error) {
+	for left := d.pool.Stats().MaxOpenConnections; ; left-- {
+		conn, err := d.pool.Connx(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows, err := conn.QueryxContext(ctx, query)
+		if err == nil && rows.Next() {
+			return conn, rows, nil
+		}
+		if err == nil {
+			if err = closeRows(rows); err == nil {
+				err = errors.New("db: no answer to the opening query")
+			}
+		}
+		rollback(conn)
+		conn.Close()
+		if left == 0 || !died(err) {
+			return nil, nil, err
+		}
+	}
 }
 
 // rollback ends the transaction or, when that cannot be said, the connection.

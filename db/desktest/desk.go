@@ -36,8 +36,13 @@ type Desk struct {
 // New makes a desk. Its clock is the machine's plus shift.
 func New(t testing.TB, options ...func(*db.Options)) *Desk {
 	t.Helper()
+	return On(t, dbtest.URL(t, db.Migrate), options...)
+}
+
+// On makes a desk in a migrated, empty database. The desk's pool is opened with the superuser's URL, as ours are.
+func On(t testing.TB, url string, options ...func(*db.Options)) *Desk {
+	t.Helper()
 	ctx := context.Background()
-	url := dbtest.URL(t, db.Migrate)
 	root, err := sql.Open("postgres", url)
 	must(t, err)
 	t.Cleanup(func() { root.Close() })
