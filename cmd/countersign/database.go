@@ -43,7 +43,7 @@ func (c *config) database(ctx context.Context, log *slog.Logger, alone bool) (ur
 
 // withDatabase runs fn on the database as the app's role. The database must be at this program's version, unless
 // migrate says to bring it there.
-func (c *config) withDatabase(ctx context.Context, log *slog.Logger, migrate bool, fn func(*db.DB) error) (err error) {
+func (c *config) withDatabase(ctx context.Context, log *slog.Logger, migrate bool, fn func(d *db.DB, ownersURL string) error) (err error) {
 	url, stop, err := c.database(ctx, log, false)
 	if err != nil {
 		return err
@@ -62,5 +62,5 @@ func (c *config) withDatabase(ctx context.Context, log *slog.Logger, migrate boo
 	if err := d.Ready(ctx); err != nil {
 		return err
 	}
-	return fn(d)
+	return fn(d, url)
 }

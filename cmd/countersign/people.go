@@ -75,7 +75,7 @@ func (p *program) withAccounts(ctx context.Context, command string, args []strin
 	if err := p.parse(f, args); err != nil {
 		return err
 	}
-	return c.withDatabase(ctx, p.log(), false, func(d *db.DB) error {
+	return c.withDatabase(ctx, p.log(), false, func(d *db.DB, _ string) error {
 		accounts, err := account.NewService(d, rand.Reader, false, account.DefaultLimits)
 		if err != nil {
 			return err

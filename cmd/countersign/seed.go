@@ -28,12 +28,16 @@ func (p *program) seed(ctx context.Context, args []string) error {
 	if _, ok := seed.Sizes[opt.Size]; !ok {
 		return p.wrong("no size %q: small, medium or large", opt.Size)
 	}
-	return c.withDatabase(ctx, p.log(), true, func(d *db.DB) error {
+	return c.withDatabase(ctx, p.log(), true, func(d *db.DB, ownersURL string) error {
 		made, err := seed.Run(ctx, d, opt)
-		if err == nil && !made {
-			fmt.Fprintln(p.stderr, "there is data already; nothing was changed")
+		if err != nil {
+			return err
 		}
-		return err
+		if !made {
+			fmt.Fprintln(p.stderr, "there is data already; nothing was changed")
+			return nil
+		}
+		return db.Analyze(ctx, ownersURL)
 	})
 }
 

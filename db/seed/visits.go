@@ -136,7 +136,7 @@ func (b *daybook) fill(p practitioner, reserved []fixed) []db.NewVisit {
 	for _, typ := range types {
 		minute, ok := b.findRoom(taken, b.length[typ])
 		if !ok {
-			break
+			continue
 		}
 		start := clinic.Instants(b.day.At(minute), zone)[0]
 		v := db.NewVisit{ID: newID(b.r, "appt_"), Patient: b.patient(), Practitioner: p.ID, Location: location.ID, Type: typ,
