@@ -63,16 +63,34 @@ const outboxColumns = `o.id, o.appointment, o.version, o.kind, o.channel, o.reci
 const outboxTables = ` FROM outbox o JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment
 	JOIN patients p ON p.clinic = a.clinic AND p.id = a.patient JOIN locations l ON l.clinic = a.clinic AND l.id = a.location`
 
-// Messages lists the clinic's messages, newest first, after the cursor when one is given.
-func (t *Tx) Messages(ctx context.Context, before *time.Time, beforeID string, limit int) ([]OutboxRow, error) {
+// MessageFilter narrows Messages; zero members do not.
+type MessageFilter struct {
+	State  string
+	Cursor string // of the page before
+	Limit  int
+}
+
+// Messages lists the clinic's messages, newest first; next is the cursor of the page after, "" at the end. One
+// statement. Errors: validation_failed for a cursor that is none of ours.
+func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, next string, err error) {
 	w := &where{}
-	if before != nil {
-		w.and(`(o.created_at, o.id) < (?, ?)`, *before, beforeID)
+	if f.State != "" {
+		w.and(`o.state = ?`, f.State)
 	}
-	w.args = append(w.args, limit)
-	var out []OutboxRow
-	err := t.sel(ctx, &out, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+w.last(), w.args...)
-	return out, err
+	if f.Cursor != "" {
+		at, id, ok := readCursor(f.Cursor)
+		if !ok {
+			return nil, "", refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
+		}
+		w.and(`(o.created_at, o.id) < (?, ?)`, at, id)
+	}
+	w.args = append(w.args, f.Limit+1)
+	err = t.sel(ctx, &rows, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+w.last(), w.args...)
+	if err == nil && len(rows) > f.Limit {
+		rows = rows[:f.Limit]
+		next = makeCursor(rows[f.Limit-1].CreatedAt, rows[f.Limit-1].ID)
+	}
+	return rows, next, err
 }
 
 // MessagesOf lists the messages of one proposal.

@@ -38,7 +38,12 @@ func (s *Server) apiAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, next, err := s.trail(c, limit)
+	var rows []db.AuditRow
+	next := ""
+	err = s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) error {
+		rows, next, err = s.trail(c, t, limit)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -62,7 +67,7 @@ func (s *Server) apiAudit(c echo.Context) error {
 
 // trail reads the audit trail as far as the actor's role reaches (contract section 7): staff their own rows, reviewers
 // scheduling, admins all. Looking is itself written down.
-func (s *Server) trail(c echo.Context, limit int) (rows []db.AuditRow, next string, err error) {
+func (s *Server) trail(c echo.Context, t *db.Tx, limit int) (rows []db.AuditRow, next string, err error) {
 	if err := onlyQuery(c, "actor", "action", "outcome", "patient", "appointment", "proposal", "hash", "from", "to", "cursor", "limit"); err != nil {
 		return nil, "", err
 	}
@@ -75,20 +80,17 @@ func (s *Server) trail(c echo.Context, limit int) (rows []db.AuditRow, next stri
 	case clinic.RoleReviewer:
 		f.SchedulingOnly = true
 	}
-	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
-		locations, err := t.Locations(ctx)
-		if err != nil {
-			return err
-		}
-		if f.From, f.To, err = trailRange(c, locations); err != nil {
-			return err
-		}
-		if rows, next, err = t.AuditRows(ctx, f); err != nil {
-			return err
-		}
-		return t.Audit(ctx, s.readEvent(t, by, audit.ReadAudit, "", "", 0, ""))
-	})
-	return rows, next, err
+	locations, err := t.Locations(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.From, f.To, err = trailRange(c, locations); err != nil {
+		return nil, "", err
+	}
+	if rows, next, err = t.AuditRows(ctx, f); err != nil {
+		return nil, "", err
+	}
+	return rows, next, t.Audit(ctx, s.readEvent(t, by, audit.ReadAudit, "", "", 0, ""))
 }
 
 func trailRange(c echo.Context, locations []clinic.Location) (from, to time.Time, err error) {

@@ -36,7 +36,16 @@ func (s *Server) apiSearchPatients(c echo.Context) error {
 	if err := b.refuse(); err != nil {
 		return err
 	}
-	found, more, err := s.search(c, query)
+	terms, err := searchTerms(query)
+	if err != nil {
+		return err
+	}
+	var found []clinic.Patient
+	more := false
+	err = s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) error {
+		found, more, err = s.search(c, t, terms)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -50,21 +59,22 @@ func (s *Server) apiSearchPatients(c echo.Context) error {
 	}{listOf(items, ""), more})
 }
 
-// search finds patients for the page and the API, and audits that somebody looked.
-func (s *Server) search(c echo.Context, query string) (found []clinic.Patient, more bool, err error) {
-	query, err = clinic.CleanText(query, 200)
+// searchTerms reads a query as it was typed; no terms means that it asks for nothing.
+func searchTerms(query string) ([]string, error) {
+	query, err := clinic.CleanText(query, 200)
 	if err != nil {
-		return nil, false, refusal.Invalid(refusal.Field{Name: "query", Message: "At most 200 characters."})
+		return nil, refusal.Invalid(refusal.Field{Name: "query", Message: "At most 200 characters."})
 	}
-	by, ctx := actor(c), c.Request().Context()
-	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
-		found, more, err = t.SearchPatients(ctx, clinic.SearchTerms(query), maxFound)
-		if err != nil {
-			return err
-		}
-		return t.Audit(ctx, s.readEvent(t, by, audit.SearchPatients, "", "", 0, ""))
-	})
-	return found, more, err
+	return clinic.SearchTerms(query), nil
+}
+
+// search finds patients for the page and the API, and audits that somebody looked.
+func (s *Server) search(c echo.Context, t *db.Tx, terms []string) (found []clinic.Patient, more bool, err error) {
+	ctx := c.Request().Context()
+	if found, more, err = t.SearchPatients(ctx, terms, maxFound); err != nil {
+		return nil, false, err
+	}
+	return found, more, t.Audit(ctx, s.readEvent(t, actor(c), audit.SearchPatients, "", "", 0, ""))
 }
 
 // readEvent is the row that says who looked at what.

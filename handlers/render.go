@@ -57,6 +57,10 @@ func (s *Server) fail(err error, c echo.Context) {
 	case r.Code == refusal.Unauthenticated:
 		failed = s.askSignIn(c, "/")
 	default:
+		if isHTMX(c) && c.Request().Method != http.MethodGet { // never in place of the work, whatever the form's target is
+			c.Response().Header().Set("HX-Retarget", "#alert")
+			c.Response().Header().Set("HX-Reswap", "innerHTML")
+		}
 		failed = s.render(c, a.status, views.Error(s.errorPage(c, r)))
 	}
 	if failed != nil {

@@ -43,6 +43,18 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/signin", access: open, handle: s.signIn},
 		{method: http.MethodPost, path: "/signout", access: open, handle: s.signOut},
 
+		{method: http.MethodGet, path: "/", access: page, handle: s.showDay},
+		{method: http.MethodGet, path: "/day/changed", access: page, handle: s.dayChanged},
+		{method: http.MethodPost, path: "/patients/search", access: page, handle: s.searchPatients},
+		{method: http.MethodGet, path: "/patients/:id", access: page, handle: s.showPatient},
+		{method: http.MethodGet, path: "/appointments/:id", access: page, handle: s.showAppointment},
+		{method: http.MethodPost, path: "/appointments/:id/status", access: page, handle: s.setStatus, form: appointmentForm},
+		{method: http.MethodGet, path: "/queue", access: page, handle: s.showQueue},
+		{method: http.MethodGet, path: "/outbox", access: page, handle: s.showOutbox},
+		{method: http.MethodPost, path: "/outbox/:id/retry", access: page, handle: s.retryMessage, form: outboxForm},
+		{method: http.MethodPost, path: "/outbox/demo", access: page, handle: s.setDemoSender, form: outboxForm},
+		{method: http.MethodGet, path: "/audit", access: page, handle: s.showAudit},
+
 		{method: http.MethodGet, path: "/proposals/new", access: page, handle: s.newProposal},
 		{method: http.MethodPost, path: "/proposals", access: page, handle: s.propose, form: proposeForm},
 		{method: http.MethodGet, path: "/proposals/:id", access: page, handle: s.showCard},

@@ -8,13 +8,15 @@ import (
 // AuditPage is GET /audit: ids, codes and names of people, no patient data. Filters are GET parameters of the same names.
 type AuditPage struct {
 	Shell
-	Rows     []AuditRow
-	Proposal string // filter: an id, "" = all
+	Rows []AuditRow
+	// Filters as typed, "" = all: ids, the beginning of a plan hash, and dates or times with an offset.
+	Proposal, Appointment, Patient, Hash, From, To string
+
 	Action   []Option
 	Outcome  []Option
-	Person   []Option
-	Own      bool   // the person may read their own entries only: said on the page
-	Older    string // keyset cursor, "" = the end
+	Actor    []Option // people and agents; none = no choice
+	Own      bool     // the person may read their own entries only: said on the page
+	Older    string   // keyset cursor, "" = the end
 	Filtered bool
 }
 
@@ -62,10 +64,12 @@ func outcomeClass(outcome string) string {
 
 func (p AuditPage) olderURL() string {
 	q := url.Values{"cursor": {p.Older}}
-	if p.Proposal != "" {
-		q.Set("proposal", p.Proposal)
+	for _, f := range p.filters() {
+		if f.value != "" {
+			q.Set(f.name, f.value)
+		}
 	}
-	for name, list := range map[string][]Option{"action": p.Action, "outcome": p.Outcome, "person": p.Person} {
+	for name, list := range map[string][]Option{"action": p.Action, "outcome": p.Outcome, "actor": p.Actor} {
 		for _, o := range list {
 			if o.Selected {
 				q.Set(name, o.Value)
@@ -73,4 +77,10 @@ func (p AuditPage) olderURL() string {
 		}
 	}
 	return "/audit?" + q.Encode()
+}
+
+// filters are the filters that are typed.
+func (p AuditPage) filters() []struct{ name, label, value string } {
+	return []struct{ name, label, value string }{{"proposal", "Proposal", p.Proposal}, {"appointment", "Appointment", p.Appointment}, {"patient", "Patient", p.Patient},
+		{"hash", "Plan hash begins with", p.Hash}, {"from", "From, as 2026-10-21", p.From}, {"to", "To, inclusive", p.To}}
 }

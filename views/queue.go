@@ -16,7 +16,7 @@ type QueuePage struct {
 
 // QueueFilters are the GET parameters of the queue.
 type QueueFilters struct {
-	Risk   []Option // checkboxes, named risk
+	Risk   []Option // checkboxes, named risk-low ... risk-critical: a name comes once in a form
 	Action []Option
 }
 
@@ -32,6 +32,7 @@ type QueueItem struct {
 	Rivals           int
 	ExpiresAt        time.Time
 	Yours            bool // the person who looks asked
+	Stale            bool // something it rests on has changed: it cannot be confirmed as it is
 }
 
 func (p QueuePage) count() string {
@@ -87,12 +88,12 @@ func pageURL(path, cursor string, risk, action []Option) string {
 	q := url.Values{"cursor": {cursor}}
 	for _, o := range risk {
 		if o.Selected {
-			q.Add("risk", o.Value)
+			q.Set("risk-"+o.Value, "on")
 		}
 	}
 	for _, o := range action {
 		if o.Selected {
-			q.Add("action", o.Value)
+			q.Set("action", o.Value)
 		}
 	}
 	return path + "?" + q.Encode()

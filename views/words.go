@@ -3,6 +3,7 @@ package views
 import (
 	"strings"
 
+	"countersign/internal/audit"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 )
@@ -117,6 +118,18 @@ func ViaWord(via string) string {
 func OutboxWord(state string) string {
 	return word(map[string]string{"queued": "Waiting", "sending": "Being sent", "sent": "Sent", "failed": "Failed",
 		"superseded": "Overtaken"}, state)
+}
+
+// AuditWord names an action or an outcome of the trail.
+func AuditWord(code string) string {
+	return word(map[string]string{audit.SignIn: "Signed in", audit.SignOut: "Signed out", audit.ReadPatient: "Looked at a patient",
+		audit.ReadAppointment: "Looked at an appointment", audit.SearchPatients: "Searched patients", audit.ListAppointments: "Listed appointments",
+		audit.ReadDay: "Looked at a day sheet", audit.ReadProposal: "Looked at a proposal", audit.ListProposals: "Looked at the queue",
+		audit.Propose: "Proposed", audit.Revise: "Edited a proposal", audit.Confirm: "Confirmed", audit.Reject: "Rejected", audit.Withdraw: "Withdrew",
+		audit.Expire: "Expired", audit.PlanTampered: "A stored plan does not match its hash", audit.MoveAppointment: "Moved an appointment",
+		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
+		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
+		audit.ReadAudit: "Looked at the audit trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
 // whyNot says why somebody may not decide.

@@ -21,6 +21,7 @@ const (
 	ListAppointments  = "appointment.list"
 	ReadDay           = "day.read"
 	ReadProposal      = "proposal.read"
+	ListProposals     = "proposal.list"
 	Propose           = "proposal.propose"
 	Revise            = "proposal.revise"
 	Confirm           = "proposal.confirm"
@@ -34,8 +35,16 @@ const (
 	SetStatus         = "appointment.status"
 	SendMessage       = "message.send"
 	RetryMessage      = "message.retry"
+	ListMessages      = "message.list"
 	ReadAudit         = "audit.read"
 )
+
+// Actions lists them all, in the order of the constants.
+func Actions() []string {
+	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
+		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, SendMessage, RetryMessage,
+		ListMessages, ReadAudit}
+}
 
 // Outcomes.
 const (

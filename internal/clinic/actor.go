@@ -50,3 +50,9 @@ func (a Actor) OnBehalfOf() string {
 	}
 	return ""
 }
+
+// WorksTheDesk reports whether the actor may do what the desk does without a plan: set an arrival status, or have a
+// message sent again. Not admins (contract section 7), and never agents.
+func (a Actor) WorksTheDesk() bool {
+	return a.Kind == KindUser && (a.Role == RoleStaff || a.Role == RoleReviewer)
+}

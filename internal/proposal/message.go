@@ -26,9 +26,9 @@ var (
 	cancellationMessage = standardMessage{"cancellation", "Your appointment is cancelled", cancellationText}
 )
 
-// unreachable says why no message can go to the patient, "" when one can. The channel is the patient's own choice;
+// Unreachable says why no message can go to the patient, "" when one can. The channel is the patient's own choice;
 // another one is never taken instead.
-func unreachable(p clinic.Patient) string {
+func Unreachable(p clinic.Patient) string {
 	switch {
 	case p.Deceased:
 		return "deceased"
@@ -45,7 +45,7 @@ func unreachable(p clinic.Patient) string {
 
 // tell adds the message of the plan and the step that sends it, unless nobody shall or can be told.
 func (d *drafting) tell(patient clinic.Patient, std standardMessage) {
-	if d.params["notify"] == false || unreachable(patient) != "" {
+	if d.params["notify"] == false || Unreachable(patient) != "" {
 		return
 	}
 	m := Message{Kind: std.kind, Channel: patient.Contact, Recipient: patient.Phone, Text: text(d.params, "message")}

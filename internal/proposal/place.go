@@ -150,7 +150,7 @@ func placeFacts(l clinic.Location) PlaceFacts { return PlaceFacts{l.ID, l.Name, 
 
 func patientFacts(p clinic.Patient) PatientFacts {
 	f := PatientFacts{ID: p.ID, Name: p.Name(), BirthDate: p.BirthDate, MRN: p.MRN, Contact: p.Contact}
-	if why := unreachable(p); why != "" {
+	if why := Unreachable(p); why != "" {
 		f.Unreachable = &why
 	}
 	return f
