@@ -54,8 +54,18 @@ func timeline(by clinic.Actor, r proposal.Record, revisions []db.RevisionRow, tr
 			out = append(out, views.Entry{At: m.At, Title: "Could not be sent as " + views.ChannelWord(m.Channel), Hash: m.PlanHash, Mark: views.MarkStop})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b views.Entry) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(out, func(a, b views.Entry) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(doneLast(a), doneLast(b)))
+	})
 	return out
+}
+
+// doneLast puts a decision before what it did at the same instant.
+func doneLast(e views.Entry) int {
+	if e.Mark == views.MarkDone {
+		return 1
+	}
+	return 0
 }
 
 // trailEntry is one row of the trail as a line; ok is false for what the revisions say already.
