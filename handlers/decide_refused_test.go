@@ -152,24 +152,3 @@ func TestAnApprovalIsOfOneStoredPlan(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// The reason typed into a rejection is still there after signing in again.
-func TestATypedReasonSurvivesSigningInAgain(t *testing.T) {
-	s := newDeskSite(t)
-	r := s.Propose(s.Actor("ana"), s.Move("apt_maria", s.At(1, 9, 0)))
-	later := s.later(70 * time.Minute)
-	r = s.Propose(s.Actor("ana"), s.Move("apt_maria", s.At(1, 9, 0)))
-	b := s.as("ana")
-	f := mustForm(t, b.get(card(r)).body, "/reject")
-	b.site = later.site
-	old := b.cookie()
-	u, _ := url.Parse(later.url)
-	b.Jar.SetCookies(u, []*http.Cookie{{Name: plainCookie, Value: old, Path: "/"}})
-	a := b.sendForm(f, url.Values{"reason": {"The patient rang back"}})
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/signin?next="+url.QueryEscape(card(r)) {
-		t.Fatalf("%d to %q", a.status, a.header.Get("Location"))
-	}
-	if got := later.Text(`SELECT convert_from(data, 'UTF8') FROM sessions WHERE account IS NULL`); !strings.Contains(got, "The patient rang back") {
-		t.Errorf("kept: %s", got)
-	}
-}
