@@ -51,7 +51,6 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 	if p.Shell, err = s.shell(c, t, "", ""); err != nil {
 		return p, err
 	}
-	p.Title = r.Summary.Title
 	if r.Plan.After != nil {
 		p.Zone = r.Plan.After.Zone
 	}

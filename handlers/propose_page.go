@@ -17,7 +17,7 @@ import (
 // what was refused. A fixed number of statements (eight at most). Errors: not_found for an unknown visit.
 func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, appointment, patient string, refused *refusal.Error) error {
 	var err error
-	if p.Shell, err = s.shell(c, t, "", views.ActionWord(p.Action)); err != nil {
+	if p.Shell, err = s.shell(c, t, "", ""); err != nil {
 		return err
 	}
 	ctx := c.Request().Context()

@@ -17,6 +17,16 @@ func word(words map[string]string, code string) string {
 	return strings.ReplaceAll(code, "_", " ")
 }
 
+// FieldWord is how a form's field is called on the page; one that no page has keeps its name.
+func FieldWord(name string) string {
+	words := map[string]string{"appointment": "Visit", "patient": "Patient", "practitioner": "Practitioner", "location": "Location", "type": "Type",
+		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason"}
+	if w, ok := words[name]; ok {
+		return w
+	}
+	return name
+}
+
 // StatusWord names an appointment status (FHIR R4's codes).
 func StatusWord(status string) string {
 	return word(map[string]string{"booked": "Booked", "arrived": "Arrived", "checked-in": "Checked in", "fulfilled": "Fulfilled",
