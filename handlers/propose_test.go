@@ -221,6 +221,13 @@ func TestTheFormOfEachAction(t *testing.T) {
 	if a := s.as("ada").post("/proposals", url.Values{"action": {"cancel"}, "appointment": {"apt_maria"}, "reason_code": {"other"}}); a.status != http.StatusForbidden {
 		t.Errorf("an admin proposes: %d", a.status)
 	}
+	// The first day as the desk writes it, or in steps from the day shown.
+	for typed, first := range map[string]time.Time{"+1d": s.At(1, 9, 0), s.At(2, 0, 0).Format("02-Jan-2006"): s.At(2, 9, 0), "-9w": s.At(0, 9, 0)} {
+		f := mustForm(t, b.get(moveMaria+"&from="+url.QueryEscape(typed)).body, "/proposals")
+		if at := f.radios["starts_at"]; !slices.Contains(at, first.Format(time.RFC3339)) || slices.Contains(at, first.AddDate(0, 0, -1).Format(time.RFC3339)) {
+			t.Errorf("from %s: %v", typed, at)
+		}
+	}
 	// The list of starts alone, for another practitioner and week; the URL holds ids only.
 	a = b.get(moveMaria+"&practitioner=okafor&from="+s.At(1, 0, 0).Format("2006-01-02"), htmx...)
 	if a.status != http.StatusOK || !fragment(a) || !strings.Contains(a.body, `id="slots"`) {

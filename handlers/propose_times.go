@@ -81,9 +81,9 @@ func listFrom(p *views.ProposePage, today clinic.Date, zone *time.Location) clin
 		from = w.Date
 	}
 	if p.From != "" {
-		day, err := clinic.ParseDate(p.From)
+		day, err := clinic.ParseDay(p.From, from, today)
 		if err != nil {
-			wrong := refusal.Invalid(refusal.Field{Name: "from", Message: "Give a day such as 2027-03-28."})
+			wrong := refusal.Invalid(refusal.Field{Name: "from", Message: err.Error()})
 			p.FromText = p.From
 			if !p.Refusal.Is() {
 				p.Refusal = pageRefusal(wrong)
