@@ -32,6 +32,13 @@ func TestWithoutAClinicThereAreNoRows(t *testing.T) {
 	if err := tx.QueryRow(`SELECT count(*) FROM search_patients(ARRAY['jensen'], 20)`).Scan(&n); err != nil || n != 0 {
 		t.Error("search_patients", n, err)
 	}
+	// The function sees all patients, and gives only the clinic's.
+	if err := tx.QueryRow(`SELECT count(*) FROM set_config('app.clinic', 'lake', true), search_patients(ARRAY['100234'], 20)`).Scan(&n); err != nil || n != 0 {
+		t.Error("search_patients finds Maria from Lakeview", n, err)
+	}
+	if err := tx.QueryRow(`SELECT count(*) FROM set_config('app.clinic', 'hav', true), search_patients(ARRAY['100234'], 20)`).Scan(&n); err != nil || n != 1 {
+		t.Error("search_patients does not find Maria at home", n, err)
+	}
 	if _, err := tx.Exec(`SELECT count(*) FROM inspect.appointments`); err == nil {
 		t.Error("the app reads inspect")
 	}
