@@ -178,6 +178,11 @@ func (p ProposePage) fromText() string {
 	return FieldDate(p.From)
 }
 
+// chosen: what the person had picked, unless that is what was refused. Nothing is ever picked for them.
+func (p ProposePage) chosen(o Slot) bool {
+	return o.Value == p.StartsAt && len(p.Choices)+len(p.Alternatives) == 0
+}
+
 func (p ProposePage) slotZone(o Slot) string {
 	if o.Zone != "" {
 		return o.Zone

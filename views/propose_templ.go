@@ -1230,7 +1230,7 @@ func slot(p ProposePage, o Slot, date, prefix string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if o.Value == p.StartsAt && prefix == "s" {
+		if prefix == "s" && p.chosen(o) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, " checked")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
