@@ -45,6 +45,9 @@ func translate(err error) error {
 	return err
 }
 
+// Missing reports that a read inside a transaction found no row. Returned from the transaction it becomes not_found.
+func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
 // commitError: a connection that died while committing leaves the question open.
 func commitError(err error) error {
 	var pe *pq.Error

@@ -1,9 +1,6 @@
 package handlers
 
 import (
-	"database/sql"
-	"errors"
-
 	"github.com/labstack/echo/v4"
 
 	"countersign/db"
@@ -23,7 +20,7 @@ func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, app
 	ctx := c.Request().Context()
 	if p.Action == views.ActionBook {
 		who, err := t.Patient(ctx, patient)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err != nil && !db.Missing(err) {
 			return err
 		}
 		if err == nil {
