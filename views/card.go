@@ -18,10 +18,10 @@ type CardPage struct {
 	Revise     Permission // Edit, and "Prepare a new preview"
 	ConfirmKey string     // fresh idempotency keys, never the same
 	RejectKey  string
-	Note       string        // the reason typed into the rejection
-	Refusal    Refusal       // of what was just pressed
-	Seen       *SeenRevision // 409 resource_changed for an older revision: what that tab showed
-	Timeline   []Entry
+	Note       string         // the reason typed into the rejection
+	Refusal    Refusal        // of what was just pressed
+	Seen       *SeenRevision  // 409 resource_changed for an older revision: what that tab showed
+	Timeline   []Entry        // oldest first; the page adds "Waiting for a decision"
 	Messages   []MessageState // from the outbox, by proposal; empty until it has run
 	Rivals     []Rival        // other waiting proposals for the same time
 	Failure    string         // failed: its code, slot_taken

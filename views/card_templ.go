@@ -103,7 +103,7 @@ func cardTools(p CardPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = timeline(p.Timeline, p.Zone, false).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = timeline(p.steps(), p.Zone, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

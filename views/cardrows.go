@@ -15,7 +15,7 @@ type diffRow struct {
 	now, new cell
 	changed  bool
 	same     string // text across, when not changed
-	strong   bool   // unchanged, and yet what the card is about: the time of a cancelled visit
+	strong   bool   // unchanged, and yet what the card is about: the day of a move, the time of a cancelled visit
 }
 
 // cell is a value and the small notes under it.
@@ -90,6 +90,7 @@ func moveRows(r proposal.Record, before, after facts) []diffRow {
 	} else {
 		rows[4].changed = true
 	}
+	rows[0].strong = !rows[0].changed // the day is never small print
 	slices.SortStableFunc(rows, func(a, b diffRow) int { return rank(a) - rank(b) })
 	return rows
 }

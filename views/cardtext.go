@@ -2,10 +2,19 @@ package views
 
 import (
 	"fmt"
+	"slices"
 
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 )
+
+// steps is the timeline, and what it waits for.
+func (p CardPage) steps() []Entry {
+	if !p.undecided() {
+		return p.Timeline
+	}
+	return append(slices.Clone(p.Timeline), Entry{Title: "Waiting for a decision", Mark: MarkSign})
+}
 
 // hasPanel: a panel above the card has the page's h1.
 func (p CardPage) hasPanel() bool {
@@ -52,7 +61,7 @@ func mapped(state string) string {
 
 func (p CardPage) sameText(r diffRow) string {
 	switch {
-	case r.strong || p.Record.Action == ActionCancel:
+	case p.Record.Action == ActionCancel:
 		return r.same
 	case p.Record.State == proposal.StateCompleted:
 		return r.same + ", stayed the same"

@@ -27,7 +27,7 @@ type namedCard struct {
 
 func cardOf(r proposal.Record) views.CardPage {
 	return views.CardPage{Shell: shell(""), Record: r, Viewer: "ida", ConfirmKey: "5f0c9a2e", RejectKey: "77ab01d4", Timeline: []views.Entry{
-		{At: at(21, 11, 12), Title: "Proposed", By: "Ida Skov", Revision: 1, Hash: hashA}, {Title: "Waiting for a decision", Mark: views.MarkSign}}}
+		{At: at(21, 11, 12), Title: "Proposed", By: "Ida Skov", Revision: 1, Hash: hashA}}}
 }
 
 func moving(state string) proposal.Record {

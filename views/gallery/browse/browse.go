@@ -96,7 +96,7 @@ func (b *Browser) Shot(url string, size Size, media string) ([]byte, error) {
 	if err := b.Open(url, size, media); err != nil {
 		return nil, err
 	}
-	return chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	return b.Look()
 }
 
 // PDF prints the page that is open.
@@ -111,3 +111,6 @@ func (b *Browser) Press(keys string) error { return chromedp.Do(b.ctx, chromedp.
 func Eval[T any](b *Browser, expression string) (T, error) {
 	return chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
+
+// Look is a picture of the page that is open, whole height.
+func (b *Browser) Look() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.FullScreenshot(100)) }
