@@ -1,0 +1,106 @@
+package handlers
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"countersign/internal/outbox"
+)
+
+// withDemo is the same world with a sender that only shows.
+func (s *deskSite) withDemo() *deskSite {
+	d := s.deps
+	d.Demo = &outbox.DemoSender{}
+	server := httptest.NewServer(New(d))
+	s.t.Cleanup(server.Close)
+	return &deskSite{&site{t: s.t, db: s.db, url: server.URL, deps: d, log: s.log}, s.Desk}
+}
+
+func TestMessagesAndTryingAgain(t *testing.T) {
+	s := newDeskSite(t)
+	r := s.confirmedMove(t)
+	id := s.Text(`SELECT id FROM outbox WHERE proposal = $1`, r.ID)
+	state := func() string { return s.Text(`SELECT state || ' ' || attempts FROM outbox WHERE id = $1`, id) }
+	b := s.as("ana")
+	a := b.get("/outbox")
+	a.says(t, "E-mail to maria.jensen.84@example.test", "Your appointment has moved", "Waiting", "Proposal "+r.ID)
+	if _, there := formTo(t, a.body, "/retry"); there {
+		t.Error("a message that was not tried yet can be tried again")
+	}
+	if _, there := formTo(t, a.body, "/outbox/demo"); there {
+		t.Error("the demo's switch is there without the demo")
+	}
+	s.Exec(`UPDATE outbox SET state = 'failed', attempts = 4, last_code = 'not_reachable' WHERE id = $1`, id)
+	a = b.get("/outbox?state=failed")
+	a.says(t, "Failed", "not reachable")
+	f := mustForm(t, a.body, "/retry")
+	for query, want := range map[string]bool{"?state=sent": false, "?state=failed": true, "?state=": true} {
+		if there := strings.Contains(b.get("/outbox"+query).body, r.ID); there != want {
+			t.Errorf("%s: there is %t", query, there)
+		}
+	}
+	for _, who := range []string{"ada"} {
+		a := s.as(who).sendForm(f, nil)
+		if a.status != http.StatusForbidden || state() != "failed 4" {
+			t.Errorf("%s: %d, and the message is %s", who, a.status, state())
+		}
+		a.says(t, "Your role does not send messages.")
+	}
+	if a := b.sendForm(f, nil); a.status != http.StatusSeeOther || a.header.Get("Location") != "/outbox" || state() != "queued 0" {
+		t.Errorf("%d, and the message is %s", a.status, state())
+	}
+	if n := s.Text(`SELECT string_agg(concat_ws(' ', actor, outcome, code, object_kind, object = $1), '; ' ORDER BY at) FROM audit WHERE action = 'message.retry'`, id); n != "ada denied permission_denied message t; ana success message t" {
+		t.Errorf("the trail: %s", n)
+	}
+	s.Exec(`UPDATE outbox SET state = 'sent', sent_at = now() WHERE id = $1`, id)
+	for _, headers := range [][]string{nil, htmx} {
+		a := b.sendForm(f, nil, headers...)
+		if a.status != http.StatusUnprocessableEntity || headers != nil && !fragment(a) {
+			t.Errorf("a sent message: %d", a.status)
+		}
+		a.says(t, "This message has been sent or is being sent.", "Sent")
+	}
+	s.Exec(`UPDATE outbox SET state = 'failed' WHERE id = $1`, id)
+	if a := b.sendForm(f, nil, htmx...); a.status != http.StatusOK || !fragment(a) {
+		t.Errorf("%d", a.status)
+	}
+}
+
+func TestMessagesHavePages(t *testing.T) {
+	s := newDeskSite(t)
+	r := s.confirmedMove(t)
+	s.Exec(`INSERT INTO outbox (clinic, id, appointment, version, kind, channel, recipient, body, proposal, revision, plan_hash)
+		SELECT 'hav', 'm' || i, 'apt_maria', 100 + i, 'change', 'email', 'a@example.test', 'x', $1, 1, $2 FROM generate_series(1, 60) i`, r.ID, r.PlanHash)
+	b := s.as("ana")
+	first := b.get("/outbox")
+	older := attrOf(t, first.body, "/outbox?cursor=")
+	count := func(a reply) int { return strings.Count(a.body, "<blockquote>") }
+	if n, m := count(first), count(b.get(older)); n != 50 || m != 11 {
+		t.Errorf("%d and %d messages", n, m)
+	}
+}
+
+func TestTheDemosSwitch(t *testing.T) {
+	s := newDeskSite(t)
+	if a := s.as("ana").post("/outbox/demo", url.Values{"fail": {"on"}}); a.status != http.StatusNotFound {
+		t.Errorf("without the demo: %d", a.status)
+	}
+	s = s.withDemo()
+	b := s.as("ana")
+	f := mustForm(t, b.get("/outbox").body, "/outbox/demo")
+	if a := b.sendForm(f, nil); a.status != http.StatusSeeOther || !s.deps.Demo.Failing() {
+		t.Errorf("%d, failing %t", a.status, s.deps.Demo.Failing())
+	}
+	page := b.get("/outbox")
+	page.says(t, "Sending fails now, on purpose.")
+	a := b.sendForm(mustForm(t, page.body, "/outbox/demo"), nil, htmx...)
+	if a.status != http.StatusOK || !fragment(a) || s.deps.Demo.Failing() {
+		t.Errorf("%d, failing %t", a.status, s.deps.Demo.Failing())
+	}
+	if a := b.post("/outbox/demo", url.Values{"fail": {"maybe"}}); a.status != http.StatusUnprocessableEntity {
+		t.Errorf("maybe: %d", a.status)
+	}
+}
