@@ -404,7 +404,7 @@ func auditTrail(p AuditPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if r.Object != "" {
+				if r.Object != "" && r.Object != r.Proposal {
 					var templ_7745c5c3_Var21 string
 					templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(word(nil, r.ObjectKind))
 					if templ_7745c5c3_Err != nil {

@@ -84,7 +84,7 @@ func askURL(b dayBlock) string {
 
 func askText(s daySheet, b dayBlock) string {
 	if len(b.asks) > 1 {
-		return Count(len(b.asks), "proposal") + " wait"
+		return "Waits: " + Count(len(b.asks), "proposal")
 	}
 	return "Waits: " + askWords(b.asks[0], s.loc)
 }

@@ -132,5 +132,5 @@ func serveAll(ctx context.Context, log *slog.Logger, all []listening, ready func
 	return err
 }
 
-// newID is a random id: a prefix that tells what it names, and 130 bits.
-func newID(prefix string) string { return prefix + "_" + rand.Text() }
+// newID is a random id: a prefix that tells what it names, and 80 bits. It is no secret; it must only never come twice.
+func newID(prefix string) string { return prefix + "_" + rand.Text()[:16] }
