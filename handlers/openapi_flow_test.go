@@ -94,6 +94,12 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 	book["parameters"].(members)["patient"] = "aoife"
 	second := post("emil", "/proposals", book).want(t, 201, "")
 	a.confirm("ana", first, "b-2").want(t, 200, "")
+	// The patient has a visit at that time already: high risk, and not one's own to approve (D1, D2).
+	other := members{"action": "book_appointment@1", "parameters": members{"patient": "soren", "type": "std", "practitioner": "okafor", "location": "main", "starts_at": when(1, 9, 0)}}
+	double := post("ana", "/proposals", other).want(t, 201, "")
+	a.confirm("ana", double, "b-4").want(t, 403, "self_approval_forbidden")
+	a.confirm("emil", double, "b-4").want(t, 403, "permission_denied")
+	a.confirm("ben", double, "b-4").want(t, 200, "")
 	moved := a.confirm("emil", second, "b-2").want(t, 409, "resource_changed")
 	if at(moved.object, "error", "proposal", "stale") != true {
 		t.Errorf("the loser's proposal is not stale: %s", moved.body)
