@@ -138,6 +138,19 @@ func TestExpiredCardSaysSoAndCannotBeConfirmed(t *testing.T) { // C1, C3: nothin
 	}
 }
 
+// A late "no" is still a no: it is written down, and the proposal stays expired.
+func TestALateRejectionIsStillANo(t *testing.T) {
+	s := newDeskSite(t)
+	r := s.Propose(s.Actor("ana"), s.Move("apt_maria", s.At(1, 9, 0)))
+	f := mustForm(t, s.as("ana").get(card(r)).body, "/reject")
+	late := s.later(16 * time.Minute)
+	a := late.as("ana").sendForm(f, url.Values{"reason": {"no"}}, htmx...)
+	if a.status != http.StatusOK || confirmable(t, a.body) {
+		t.Errorf("%d", a.status)
+	}
+	a.says(t, "This ran out", "Said no", "After the deadline")
+}
+
 // N07: a change of place shows both places, and the message names the new one's address and phone.
 func TestCardOfAMoveToAnotherLocation(t *testing.T) {
 	s := newDeskSite(t)
