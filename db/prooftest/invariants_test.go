@@ -45,7 +45,7 @@ var broken = map[string]string{
 }
 
 // wantWhole checks what must hold after any history of decisions: nothing half written, nothing twice, nothing else.
-func wantWhole(t testing.TB, d *desktest.Desk) {
+func wantWhole(t tester, d *desktest.Desk) {
 	t.Helper()
 	for name, query := range broken {
 		var found sql.NullString
@@ -71,7 +71,7 @@ func wantWhole(t testing.TB, d *desktest.Desk) {
 
 // wantEffects compares what a completed proposal did with its stored plan: the version of the visit it made, and the
 // bytes of its messages.
-func wantEffects(t testing.TB, d *desktest.Desk, id string, canonical []byte) {
+func wantEffects(t tester, d *desktest.Desk, id string, canonical []byte) {
 	t.Helper()
 	p, err := proposal.DecodePlan(canonical)
 	must(t, err)

@@ -40,7 +40,14 @@ func code(err error) string {
 	return ""
 }
 
-func must(t testing.TB, err error) {
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+func must(t tester, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
