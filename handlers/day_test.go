@@ -76,6 +76,8 @@ func TestTheSheetShowsVisitsFreeTimeLeaveAndWhatWaits(t *testing.T) {
 	if css := s.browser().get(attrOf(t, a.body, "/static/hours.css")); css.status != http.StatusOK {
 		t.Errorf("the hours' stylesheet: %d", css.status)
 	}
+	s.Propose(s.Actor("ana"), s.Move("apt_soren", s.At(0, 10, 15))) // it asks for half of its own time
+	s.as("ana").get(s.sheet(0)+"&practitioner=okafor").says(t, "2 proposals wait")
 	other := s.as("ana").get(s.sheet(0) + "&practitioner=okafor")
 	other.says(t, "Dr Ben Okafor", "Søren")
 	if strings.Contains(other.body, "apt_maria") {

@@ -84,7 +84,7 @@ func (s *Server) retryMessage(c echo.Context) error {
 		return t.Audit(ctx, s.readEvent(t, by, audit.RetryMessage, "message", id, 0, ""))
 	})
 	if err != nil {
-		return s.refuseRetry(c, id, err)
+		return s.refuseRetry(c, id, doneOrNot(err))
 	}
 	if !isHTMX(c) {
 		return redirect(c, "/outbox")

@@ -92,6 +92,9 @@ func TestNobodySeesAnotherClinic(t *testing.T) {
 				return b.post(path, url.Values{"status": {"arrived"}, "version": {"1"}}, headers...)
 			}
 			nobody := ask("nobody")
+			if to := nobody.header.Get("HX-Retarget"); (to == "#alert") != (c.method == "POST" && headers != nil) {
+				t.Errorf("%s %s: the refusal goes to %q", c.method, c.path, to)
+			}
 			if nobody.status != http.StatusNotFound {
 				t.Errorf("%s %s: %d", c.method, c.path, nobody.status)
 			}

@@ -77,6 +77,14 @@ func (s *Server) changeStatus(c echo.Context, id, status string, version int64) 
 	if errors.Is(err, proposal.ErrOverlap) { // somebody took the time while we looked
 		return refusal.Invalid(refusal.Field{Name: "status", Message: "Its time has been given to another visit."})
 	}
+	return doneOrNot(err)
+}
+
+// doneOrNot: after a connection lost at COMMIT nobody may be told that nothing happened.
+func doneOrNot(err error) error {
+	if errors.Is(err, proposal.ErrCommitUnknown) {
+		return &refusal.Error{Code: refusal.Internal, Cause: err}
+	}
 	return err
 }
 

@@ -82,6 +82,27 @@ func TestAStaleStatusShowsWhatIsNow(t *testing.T) {
 	}
 }
 
+func TestOfTwentyClicksOneSetsTheStatus(t *testing.T) {
+	s := newDeskSite(t)
+	answers := make(chan int, 20)
+	for i := range 20 {
+		b := s.as([]string{"ana", "emil", "ben"}[i%3])
+		go func() {
+			answers <- b.post("/appointments/apt_maria/status", statusForm([]string{"arrived", "noshow"}[i%2], "1")).status
+		}()
+	}
+	count := map[int]int{}
+	for range 20 {
+		count[<-answers]++
+	}
+	if count[http.StatusSeeOther] != 1 || count[http.StatusConflict] != 19 {
+		t.Errorf("%v", count)
+	}
+	if n := s.Text(`SELECT string_agg(outcome || ' ' || n, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) n FROM audit WHERE action = 'appointment.status' GROUP BY 1) x`); n != "denied 19, success 1" {
+		t.Errorf("the trail: %s", n)
+	}
+}
+
 func TestStatusesThatCannotBe(t *testing.T) {
 	s := newDeskSite(t)
 	b := s.as("ben")

@@ -159,7 +159,7 @@ func (s daySheet) column(c DayColumn, names map[string]map[string]bool) dayLane 
 		if !clear(row, rows) { // the time went to a visit meanwhile: say it there
 			for i := range lane.blocks {
 				if b := &lane.blocks[i]; b.row < row+rows && row < b.row+b.rows {
-					b.asks = append(slices.Clone(b.asks), m.Asks...)
+					b.asks = append(slices.Clone(b.asks), notIn(b.asks, m.Asks)...)
 					break
 				}
 			}
@@ -287,6 +287,13 @@ func sideBySide(blocks []dayBlock) int {
 		lanes = max(lanes, b.lane)
 	}
 	return lanes
+}
+
+// notIn gives the asks that are not there yet: a visit moved by less than its length asks for its own time.
+func notIn(there, more []DayAsk) []DayAsk {
+	return slices.DeleteFunc(slices.Clone(more), func(a DayAsk) bool {
+		return slices.ContainsFunc(there, func(b DayAsk) bool { return b.Proposal == a.Proposal })
+	})
 }
 
 // merged joins marks that overlap: together they are the rivals of one time.
