@@ -92,7 +92,9 @@ func (s *Server) readPropose(c echo.Context, v url.Values, refused *refusal.Erro
 	default:
 		return p, refusal.New(refusal.UnknownAction)
 	}
-	err := s.read(c, func(t *db.Tx) error {
+	typed := p
+	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) error {
+		p = typed // it may be repeated
 		return s.fillPropose(c, t, &p, v.Get("appointment"), v.Get("patient"), refused)
 	})
 	return p, err

@@ -4,6 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/db"
+	"countersign/internal/audit"
 	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
@@ -11,13 +12,14 @@ import (
 )
 
 // fillPropose reads what a propose form shows around its values: the visit or the patient, the choices, free times, and
-// what was refused. A fixed number of statements (eight at most). Errors: not_found for an unknown visit.
+// what was refused; whom it shows stands on the trail. A fixed number of statements. Errors: not_found for an unknown visit.
 func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, appointment, patient string, refused *refusal.Error) error {
 	var err error
 	if p.Shell, err = s.shell(c, t, "", ""); err != nil {
 		return err
 	}
-	ctx := c.Request().Context()
+	by, ctx := actor(c), c.Request().Context()
+	var shown audit.Event
 	if p.Action == views.ActionBook {
 		who, err := t.Patient(ctx, patient)
 		if err != nil && !db.Missing(err) {
@@ -25,6 +27,7 @@ func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, app
 		}
 		if err == nil {
 			p.Patient = views.Person{ID: who.ID, Name: who.Name(), BirthDate: who.BirthDate, MRN: who.MRN}
+			shown = s.readEvent(t, by, audit.ReadPatient, "patient", who.ID, who.Version, who.ID)
 		}
 		p.Search.Booking = views.Booking{Wanted: true, Practitioner: p.Practitioner, Location: p.Location, Type: p.Type, StartsAt: instantText(p.StartsAt)}
 	} else {
@@ -33,6 +36,7 @@ func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, app
 			return err
 		}
 		p.Visit, p.Type = &v, v.Type.ID
+		shown = s.readEvent(t, by, audit.ReadAppointment, "appointment", v.ID, v.Version, v.Patient.ID)
 		if p.Practitioner == "" {
 			p.Practitioner = v.Practitioner.ID
 		}
@@ -45,6 +49,11 @@ func (s *Server) fillPropose(c echo.Context, t *db.Tx, p *views.ProposePage, app
 		alternatives, _ := refused.Details["alternatives"].([]proposal.Alternative)
 		choices, _ := refused.Details["choices"].([]proposal.Choice)
 		p.Alternatives, p.Choices = alternativeSlots(alternatives, ""), choiceSlots(choices)
+	}
+	if shown.Action != "" {
+		if err := t.Audit(ctx, shown); err != nil {
+			return err
+		}
 	}
 	if p.Action == views.ActionCancel || p.Action == views.ActionBook && p.Patient.ID == "" {
 		return nil

@@ -205,6 +205,9 @@ func TestTheFormOfEachAction(t *testing.T) {
 		t.Errorf("chosen for nobody: %v", f.fields)
 	}
 	b.get("/proposals/new?action=book").says(t, "Who is it for?")
+	if n := s.Text(`SELECT string_agg(action || ' ' || patient, ', ' ORDER BY at) FROM audit WHERE action LIKE '%.read' AND actor = 'ana'`); !strings.HasSuffix(n, "patient.read soren") || !strings.HasPrefix(n, "appointment.read maria") {
+		t.Errorf("the trail says that ana saw %s", n)
+	}
 	for path, status := range map[string]int{
 		"/proposals/new?action=reschedule&appointment=lake_apt_maria": http.StatusNotFound,
 		"/proposals/new?action=reschedule":                            http.StatusNotFound,

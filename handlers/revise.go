@@ -77,7 +77,7 @@ func (s *Server) reviseProposal(c echo.Context) error {
 func (s *Server) readEdit(c echo.Context, id string, v url.Values, refused *refusal.Error) (views.ProposePage, proposal.Record, error) {
 	var p views.ProposePage
 	var r proposal.Record
-	err := s.read(c, func(t *db.Tx) (err error) {
+	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) (err error) {
 		if r, err = t.Proposal(c.Request().Context(), id); err != nil {
 			return err
 		}
