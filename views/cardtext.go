@@ -81,7 +81,7 @@ func (p CardPage) sendWords(i int) string {
 	m := p.Record.Plan.Messages[i]
 	if p.Record.State == proposal.StateCompleted && i < len(p.Messages) {
 		s := p.Messages[i]
-		return OutboxWord(s.State) + " " + ClockSeconds(p.at(s.At)) + ", exactly this text"
+		return proofWord(s.State) + " " + ClockSeconds(p.at(s.At)) + ", exactly this text"
 	}
 	switch {
 	case !p.undecided() && p.Record.State != proposal.StateCompleted && p.Record.State != proposal.StateExecuting:
@@ -90,6 +90,14 @@ func (p CardPage) sendWords(i int) string {
 		return "Reminder, sent " + ShortDate(p.at(*m.SendAt)) + ", " + Clock(p.at(*m.SendAt))
 	}
 	return "Sent after you confirm, exactly this text"
+}
+
+// proofWord is the last step of the proof: a message that waits is written down already.
+func proofWord(state string) string {
+	if state == "queued" || state == "sending" {
+		return "In the outbox"
+	}
+	return OutboxWord(state)
 }
 
 // noConfirm says why there is no Confirm here.
