@@ -73,7 +73,7 @@ func (e *sqlError) Unwrap() error { return e.cause }
 // died reports that the server ended the session, or that the connection to it was found broken.
 func died(err error) bool {
 	var pe *pq.Error
-	return errors.Is(err, driver.ErrBadConn) || errors.As(err, &pe) && pe.Code == "57P01"
+	return errors.As(err, &pe) && pe.Code == "57P01" || lost(err)
 }
 
 func lost(err error) bool {

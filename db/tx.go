@@ -152,7 +152,7 @@ func (d *DB) begin(ctx context.Context, query string) (*sqlx.Conn, *sqlx.Rows, e
 		}
 		rollback(conn)
 		conn.Close()
-		if left == 0 || !died(err) {
+		if left == 0 || ctx.Err() != nil || !died(err) {
 			return nil, nil, err
 		}
 	}

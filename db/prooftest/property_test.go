@@ -112,7 +112,7 @@ func (m *machine) must(l *life, revision int, hash string) string {
 // refer names the current revision, mostly.
 func (m *machine) refer(t *rapid.T, l *life) proposal.Decision {
 	d := desktest.Deciding(l.card, desktest.ID("key"))
-	switch rapid.IntRange(0, 9).Draw(t, "reference") {
+	switch rapid.IntRange(0, 19).Draw(t, "reference") {
 	case 0:
 		d.Revision++
 	case 1:
@@ -127,7 +127,7 @@ func (m *machine) refer(t *rapid.T, l *life) proposal.Decision {
 
 func (m *machine) Confirm(t *rapid.T) {
 	l := m.pick(t)
-	by := m.d.Actor(rapid.SampledFrom([]string{"ana", "ana", "ben", "ben", "emil", "ada"}).Draw(t, "by"))
+	by := m.d.Actor(rapid.SampledFrom([]string{"ana", "ana", "ben", "ben", "ben", "ben", "emil", "ada"}).Draw(t, "by"))
 	d := m.refer(t, l)
 	want := m.must(l, d.Revision, d.PlanHash)
 	stale, twice := m.stale(l), m.doubleBooked(l)
