@@ -39,8 +39,8 @@ bench: ## run the benchmarks (BENCH=pattern PKG=./db/...)
 	go test -count=1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m $(PKG)
 
 gallery: ## draw every view in every state into .cache/gallery
-	@sh scripts/need.sh go
-	go run ./cmd/gallery -out .cache/gallery
+	@sh scripts/need.sh go chromium
+	go run ./views/gallery/shots
 
 clean: ## remove what was built; the data directory stays
 	rm -rf bin .cache

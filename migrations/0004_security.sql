@@ -1,9 +1,12 @@
 -- +goose Up
--- The app works as this role: it owns nothing and bypasses nothing. Every pool does SET ROLE to it.
+-- The app works as this role: it owns nothing and bypasses nothing. Every pool does SET ROLE to it. Where it is there
+-- and granted already, the owner needs no right to make roles.
 -- +goose StatementBegin
 DO $$
 BEGIN
-  CREATE ROLE countersign_app NOLOGIN NOSUPERUSER NOBYPASSRLS NOINHERIT;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'countersign_app') THEN
+    CREATE ROLE countersign_app NOLOGIN NOSUPERUSER NOBYPASSRLS NOINHERIT;
+  END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
 END $$;
 -- +goose StatementEnd
