@@ -291,18 +291,55 @@ func rowsErr(f file) (wrong []string) {
 	return wrong
 }
 
-// skips: a test that lacks something fails.
+// skips: a test that lacks something fails. (Of a generated history, rapid's T may leave out a step.)
 func skips(f file) (wrong []string) {
 	if f.File == nil || !f.test() {
 		return nil
 	}
-	ast.Inspect(f.File, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, s.Sel.Name) {
-			if x, ok := s.X.(*ast.Ident); ok && (x.Name == "t" || x.Name == "tb" || x.Name == "b") {
-				wrong = append(wrong, "a test that can skip")
+	var in func(n ast.Node, testers []string)
+	in = func(n ast.Node, testers []string) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Body != nil {
+					in(n.Body, testersOf(n.Type, testers))
+				}
+				return false
+			case *ast.FuncLit:
+				in(n.Body, testersOf(n.Type, testers))
+				return false
+			case *ast.SelectorExpr:
+				x, ok := n.X.(*ast.Ident)
+				if ok && slices.Contains(testers, x.Name) && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, n.Sel.Name) {
+					wrong = append(wrong, "a test that can skip")
+				}
+			}
+			return true
+		})
+	}
+	in(f.File, nil)
+	return wrong
+}
+
+// testersOf names the *testing.T and the like that a function sees: those around it, less what its parameters hide.
+func testersOf(f *ast.FuncType, around []string) (names []string) {
+	names = slices.Clone(around)
+	for _, p := range f.Params.List {
+		typ := p.Type
+		if star, ok := typ.(*ast.StarExpr); ok {
+			typ = star.X
+		}
+		sel, _ := typ.(*ast.SelectorExpr)
+		pkg := &ast.Ident{}
+		if sel != nil {
+			pkg, _ = sel.X.(*ast.Ident)
+		}
+		for _, name := range p.Names {
+			names = slices.DeleteFunc(names, func(n string) bool { return n == name.Name })
+			if pkg != nil && pkg.Name == "testing" {
+				names = append(names, name.Name)
 			}
 		}
-		return true
-	})
-	return wrong
+	}
+	return names
 }

@@ -41,7 +41,8 @@ func TestTheRulesFindWhatIsPlanted(t *testing.T) {
 		{"star", "db/x.go", body("", "var q = `SELECT p.* FROM patients p`", `var n = "SELECT count(*) FROM slots"`), 1},
 		{"star", "migrations/9.sql", "CREATE VIEW v AS select * FROM t;", 1},
 		{"err", "db/x.go", body("", "func f(r rows) { for r.Next() {} }", "func g(r rows) error { for r.Next() {}; return r.Err() }"), 1},
-		{"skip", "db/x_test.go", body("", "func TestX(t *testing.T) { t.Skip() }"), 1},
+		{"skip", "db/x_test.go", body("", "func TestX(t *testing.T) { t.Run(x, func(t *testing.T) { t.SkipNow() }); func() { t.Skip() }() }"), 2},
+		{"skip", "db/x_test.go", body("", "func TestX(t *testing.T) { rapid.Check(t, func(t *rapid.T) { t.Skip() }) }"), 0},
 	} {
 		f, err := parsed(c.path, c.text)
 		if err != nil {
