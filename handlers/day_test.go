@@ -63,7 +63,7 @@ func TestTheSheetShowsVisitsFreeTimeLeaveAndWhatWaits(t *testing.T) {
 	if a.status != http.StatusOK {
 		t.Fatal(a.status)
 	}
-	a.says(t, "06:30–07:00", "23:30–00:30", "Dr Anna Holm", "Dr Ben Okafor", "MRN 100234", "MRN 100871", "08:00–09:30 Leave", "Free, proposed twice", "2 rival proposals wait",
+	a.says(t, "06:30–07:00", "23:30–00:30", "Dr Anna Holm", "Dr Ben Okafor", "100234", "100871", "08:00–09:30 Leave", "Free, proposed twice", "2 rival proposals wait",
 		"Waits: move to", "10:30–12:00 free")
 	if strings.Count(a.body, "/appointments/night") != 1 || strings.Count(a.body, "/appointments/late") != 1 {
 		t.Error("a visit across midnight is not on the sheet once")
@@ -77,7 +77,7 @@ func TestTheSheetShowsVisitsFreeTimeLeaveAndWhatWaits(t *testing.T) {
 		t.Errorf("the hours' stylesheet: %d", css.status)
 	}
 	s.Propose(s.Actor("ana"), s.Move("apt_soren", s.At(0, 10, 15))) // it asks for half of its own time
-	s.as("ana").get(s.sheet(0)+"&practitioner=okafor").says(t, "2 proposals wait")
+	s.as("ana").get(s.sheet(0)+"&practitioner=okafor").says(t, "Waits: 2 proposals")
 	other := s.as("ana").get(s.sheet(0) + "&practitioner=okafor")
 	other.says(t, "Dr Ben Okafor", "Søren")
 	if strings.Contains(other.body, "apt_maria") {
