@@ -1,8 +1,9 @@
-// Package browse drives one headless browser for the gallery's pictures and the tests that need a real one.
+// Package browse starts the one headless browser there is, for the gallery's pictures and for tests that need a real one.
 package browse
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"slices"
@@ -12,19 +13,21 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
 // Size is a window in css pixels.
 type Size struct{ Width, Height int64 }
 
-// Browser is one tab. It is not safe for concurrent use.
+// Browser is one tab. It is not safe for concurrent use, but tabs are, beside each other.
 type Browser struct {
 	ctx  context.Context
 	stop []func()
 
 	mu       sync.Mutex
 	refusals []string
+	uncaught []string
 }
 
 // Start opens a browser with a new, empty profile. An error names what to install.
@@ -34,7 +37,8 @@ func Start() (*Browser, error) {
 		return nil, err
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true))
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("hide-scrollbars", true))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	b := &Browser{}
 	ctx, stopTab := chromedp.NewContext(alloc, chromedp.WithListener(b.listen))
@@ -46,13 +50,47 @@ func Start() (*Browser, error) {
 	return b, nil
 }
 
-// listen keeps what the browser says about the content security policy.
-func (b *Browser) listen(event any) {
-	if e, ok := event.(*log.EventEntryAdded); ok && e.Entry != nil && strings.Contains(e.Entry.Text, "Content Security Policy") {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.refusals = append(b.refusals, e.Entry.URL+": "+e.Entry.Text)
+// Tab opens a further tab of the same browser: with the same cookies, or, for another person, with none. Stop closes it.
+func (b *Browser) Tab(otherPerson bool) (*Browser, error) {
+	t := &Browser{}
+	opts := []chromedp.ContextOption{chromedp.WithListener(t.listen)}
+	if otherPerson {
+		opts = append(opts, chromedp.WithNewBrowserContext())
 	}
+	ctx, stop := chromedp.NewContext(b.ctx, opts...)
+	t.ctx, t.stop = ctx, []func(){stop}
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		stop()
+		return nil, err
+	}
+	return t, nil
+}
+
+// listen keeps what the browser says about the content security policy, and what its scripts threw.
+func (b *Browser) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry != nil && strings.Contains(e.Entry.Text, "Content Security Policy") {
+			b.refusals = append(b.refusals, e.Entry.URL+": "+e.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		if d := e.ExceptionDetails; d != nil {
+			said := d.Text
+			if d.Exception != nil {
+				said += " " + d.Exception.Description
+			}
+			b.uncaught = append(b.uncaught, said)
+		}
+	}
+}
+
+// Uncaught are the errors of scripts that nothing caught so far.
+func (b *Browser) Uncaught() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.uncaught)
 }
 
 // Refusals are the things that a page's content security policy stopped so far.
@@ -102,6 +140,28 @@ func (b *Browser) Shot(url string, size Size, media string) ([]byte, error) {
 // PDF prints the page that is open.
 func (b *Browser) PDF() ([]byte, error) {
 	return chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
+}
+
+// Do runs chromedp's own actions in the tab, within the time limit that the context of the tab has.
+func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) error {
+	return chromedp.Do(b.ctx, actions...)
+}
+
+// Call sends one command of the browser's protocol to the tab.
+func Call[P, R any](b *Browser, command cdp.Command[P, R], params P) (R, error) {
+	return chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
+}
+
+//go:embed axe/axe-4.14.1.min.js
+var axe string
+
+// Axe looks at the open page with axe-core, WCAG 2.2 A and AA and its best practices: "" or one line for each fault.
+func Axe(b *Browser) (string, error) {
+	if _, err := Eval[int](b, axe+";0"); err != nil {
+		return "", err
+	}
+	return Eval[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations"]}).then(r =>
+  r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message)).join("\n"))`)
 }
 
 // Press sends keys to the focused element.
