@@ -38,11 +38,11 @@ func (d *DB) FindSession(ctx context.Context, hash []byte, rules account.Rules) 
 		WHERE s.id_hash = $1 AND (s.account IS NULL OR (a.disabled_at IS NULL AND ($3 OR NOT a.demo)))
 	), seen AS (
 		UPDATE sessions s SET seen_at = app_now() FROM found f
-		WHERE s.id_hash = f.id_hash AND NOT f.expired AND f.seen_at < app_now() - interval '1 minute'
+		WHERE s.id_hash = f.id_hash AND NOT f.expired AND f.seen_at < app_now() - interval '1 minute' AND NOT $4
 	)
 	SELECT data, expired, coalesce(account, '') AS account, coalesce(clinic, '') AS clinic, coalesce(name, '') AS name,
 		coalesce(role, '') AS role, CASE WHEN clinic IS NULL THEN '' ELSE coalesce(clinic_name(clinic), '') END AS clinic_name
-	FROM found`, hash, rules.Idle.Seconds(), rules.Demo)
+	FROM found`, hash, rules.Idle.Seconds(), rules.Demo, rules.Unseen)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -76,9 +76,12 @@ func (s *Server) dayPage(c echo.Context, t *db.Tx) (p views.DayPage, err error) 
 	p.Columns = dayColumns(sheet, only)
 	h := hoursOf(sheet, at.zone)
 	p.From, p.To, p.Grid, p.LunchFrom, p.LunchTo = h.from, h.to, h.grid, h.lunchFrom, h.lunchTo
-	p.ChangedURL = dayURL("/day/changed", at, only.ID, sheet.Revision)
+	p.ChangedURL = dayURL(dayPoll, at, only.ID, sheet.Revision)
 	return p, t.Audit(ctx, s.readEvent(t, actor(c), audit.ReadDay, "location", at.location.ID, 0, ""))
 }
+
+// dayPoll is the path that an open day sheet asks by itself.
+const dayPoll = "/day/changed"
 
 // dayChanged is GET /day/changed?location=&date=&practitioner=&tag=: 204 while the sheet is still what the tag says,
 // otherwise a notice with a link. It shows nothing of anybody, so it leaves no row in the trail.

@@ -44,7 +44,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/signout", access: open, handle: s.signOut},
 
 		{method: http.MethodGet, path: "/", access: page, handle: s.showDay},
-		{method: http.MethodGet, path: "/day/changed", access: page, handle: s.dayChanged},
+		{method: http.MethodGet, path: dayPoll, access: page, handle: s.dayChanged},
 		{method: http.MethodPost, path: "/patients/search", access: page, handle: s.searchPatients},
 		{method: http.MethodGet, path: "/patients/:id", access: page, handle: s.showPatient},
 		{method: http.MethodGet, path: "/appointments/:id", access: page, handle: s.showAppointment},

@@ -109,6 +109,11 @@ func TestSeenIsWrittenAtMostOnceAMinute(t *testing.T) {
 	if writes(30 * time.Second) {
 		t.Error("written after half a minute")
 	}
+	before := s.text(`SELECT seen_at::text FROM sessions`)
+	later := newSite(t, siteOptions{db: s.db, shift: 30 * time.Minute, routes: desk})
+	if a := later.browser().get(dayPoll, "Cookie", plainCookie+"="+id); a.status == http.StatusSeeOther || s.text(`SELECT seen_at::text FROM sessions`) != before {
+		t.Errorf("an open page kept the session alive by itself, or was not let in: %d", a.status)
+	}
 	if !writes(61 * time.Second) {
 		t.Error("not written after a minute")
 	}

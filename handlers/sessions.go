@@ -56,7 +56,9 @@ func (st *sessionStore) New(r *http.Request, name string) (*sessions.Session, er
 	if id == "" {
 		return session, nil
 	}
-	found, err := st.sessions.FindSession(r.Context(), account.SecretHash(id), st.rules)
+	rules := st.rules
+	rules.Unseen = r.URL.Path == dayPoll
+	found, err := st.sessions.FindSession(r.Context(), account.SecretHash(id), rules)
 	if err != nil || found == nil {
 		return session, err
 	}

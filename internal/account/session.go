@@ -23,6 +23,7 @@ type Rules struct {
 	Idle     time.Duration
 	Absolute time.Duration
 	Demo     bool // demo accounts and tokens work in this process
+	Unseen   bool // the page asks by itself, nobody does: the session's idle time goes on
 }
 
 // DefaultRules are the product's: an hour idle, a working day in all.
@@ -31,7 +32,8 @@ var DefaultRules = Rules{Idle: time.Hour, Absolute: 12 * time.Hour}
 // SessionStore keeps sessions and resolves sessions and tokens, each in one statement and anew at every request: what
 // was revoked or disabled is gone at the next one. hash is SecretHash of what the client holds.
 type SessionStore interface {
-	// FindSession gives the session, nil when there is none, and notes at most once a minute that it was seen. A session
+	// FindSession gives the session, nil when there is none, and notes at most once a minute that it was seen (unless
+	// rules say Unseen). A session
 	// of a disabled account, or of a demo's outside a demo, is none.
 	FindSession(ctx context.Context, hash []byte, rules Rules) (*Session, error)
 	// FindToken gives the session of a token, nil when there is none that works.
