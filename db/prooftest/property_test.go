@@ -306,7 +306,7 @@ func (m *machine) Check(t *rapid.T) {
 // Whatever is done to a few proposals in whatever order: terminal states stay, what ran is the plan, keys are those of
 // decisions, versions rise by one, and a refusal leaves everything as it was.
 func TestAnyOrderOfEventsKeepsTheRules(t *testing.T) {
-	for name, value := range map[string]string{"rapid.checks": "10", "rapid.steps": "25", "rapid.shrinktime": "20s", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.checks": "10", "rapid.steps": "25", "rapid.shrinktime": "5s", "rapid.nofailfile": "true"} {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue { // a longer run may be asked for
 			must(t, f.Value.Set(value))
 		}
