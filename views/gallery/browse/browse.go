@@ -12,9 +12,11 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Size is a window in css pixels.
@@ -164,8 +166,25 @@ func Axe(b *Browser) (string, error) {
   r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + n.target.join(" ") + ": " + (n.any[0] || n.all[0] || n.none[0] || {}).message)).join("\n"))`)
 }
 
-// Press sends keys to the focused element.
-func (b *Browser) Press(keys string) error { return chromedp.Do(b.ctx, chromedp.KeyEvent(keys)) }
+// Press sends keys to the focused element, each as a keyboard does: its text comes with the key going down, so a key
+// that the page takes types nothing.
+func (b *Browser) Press(keys string) error {
+	return chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for _, r := range keys {
+			events := kb.Encode(r)
+			down, up := events[0], events[len(events)-1]
+			if len(events) == 3 {
+				down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+			}
+			for _, e := range []*input.DispatchKeyEventParams{down, up} {
+				if _, err := cdp.Call(ctx, t, input.DispatchKeyEvent, *e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+}
 
 // Eval runs an expression in the page and reads its value; a promise is awaited.
 func Eval[T any](b *Browser, expression string) (T, error) {
