@@ -43,6 +43,9 @@ func (t proposalTx) List(ctx context.Context, f proposal.Filter) ([]proposal.Rec
 	if f.Patient != "" {
 		w.and(`p.patient = ?`, f.Patient)
 	}
+	if f.CreatedBy != "" {
+		w.and(`p.created_by = ?`, f.CreatedBy)
+	}
 	order := ` ORDER BY p.created_at DESC, p.id DESC`
 	if f.ByDeadline {
 		order = ` ORDER BY p.expires_at, p.id`

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -53,18 +54,22 @@ func (s *Server) apiAppointment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by, ctx := actor(c), c.Request().Context()
-	var v clinic.Visit
+	v, err := s.readVisit(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return s.json(c, http.StatusOK, visitAnswer(v))
+}
+
+// readVisit reads one appointment and audits that somebody looked.
+func (s *Server) readVisit(ctx context.Context, by clinic.Actor, id string) (v clinic.Visit, err error) {
 	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
 		if v, err = t.Visit(ctx, id); err != nil {
 			return err
 		}
 		return t.Audit(ctx, s.readEvent(t, by, audit.ReadAppointment, "appointment", v.ID, v.Version, v.Patient.ID))
 	})
-	if err != nil {
-		return err
-	}
-	return s.json(c, http.StatusOK, visitAnswer(v))
+	return v, err
 }
 
 func visitAnswer(v clinic.Visit) proposal.AppointmentAnswer {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -43,7 +44,7 @@ func (s *Server) apiSearchPatients(c echo.Context) error {
 	var found []clinic.Patient
 	more := false
 	err = s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) error {
-		found, more, err = s.search(c, t, terms)
+		found, more, err = s.search(c.Request().Context(), t, actor(c), terms)
 		return err
 	})
 	if err != nil {
@@ -68,13 +69,12 @@ func searchTerms(query string) ([]string, error) {
 	return clinic.SearchTerms(query), nil
 }
 
-// search finds patients for the page and the API, and audits that somebody looked.
-func (s *Server) search(c echo.Context, t *db.Tx, terms []string) (found []clinic.Patient, more bool, err error) {
-	ctx := c.Request().Context()
+// search finds patients for the page, the API and agents, and audits that somebody looked.
+func (s *Server) search(ctx context.Context, t *db.Tx, by clinic.Actor, terms []string) (found []clinic.Patient, more bool, err error) {
 	if found, more, err = t.SearchPatients(ctx, terms, maxFound); err != nil {
 		return nil, false, err
 	}
-	return found, more, t.Audit(ctx, s.readEvent(t, actor(c), audit.SearchPatients, "", "", 0, ""))
+	return found, more, t.Audit(ctx, s.readEvent(t, by, audit.SearchPatients, "", "", 0, ""))
 }
 
 // readEvent is the row that says who looked at what.

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -28,33 +29,12 @@ func (s *Server) apiSlots(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
+	f := db.StartFilter{Practitioner: c.QueryParam("practitioner"), Location: c.QueryParam("location"), Type: c.QueryParam("type")}
 	var items []startJSON
 	err := s.read(c, func(t *db.Tx) error {
-		locations, err := t.Locations(ctx)
-		if err != nil {
-			return err
-		}
-		practitioners, err := t.Practitioners(ctx)
-		if err != nil {
-			return err
-		}
-		f := db.StartFilter{Practitioner: c.QueryParam("practitioner"), Location: c.QueryParam("location"), Type: c.QueryParam("type")}
-		zone, err := zoneFor(locations, f.Location)
-		if err != nil {
-			return err
-		}
-		types, err := t.Types(ctx)
-		if err != nil {
-			return err
-		}
-		names := nameTable(practitioners, locations)
-		if f.From, f.To, err = searchRange(c, f, zone, names, types); err != nil {
-			return err
-		}
-		starts, err := t.FreeStarts(ctx, f)
-		items = make([]startJSON, len(starts))
-		for i, st := range starts {
-			items[i] = startJSON{st.StartsAt, st.EndsAt, clinic.Ref{ID: st.Practitioner, Name: names[st.Practitioner]}, clinic.Ref{ID: st.Location, Name: names[st.Location]}}
+		b, err := bookableIn(ctx, t)
+		if err == nil {
+			items, err = b.free(ctx, t, f, c.QueryParam("from"), c.QueryParam("to"))
 		}
 		return err
 	})
@@ -62,6 +42,42 @@ func (s *Server) apiSlots(c echo.Context) error {
 		return err
 	}
 	return s.json(c, http.StatusOK, listOf(items, ""))
+}
+
+// bookable is what a clinic has that a visit is made of.
+type bookable struct {
+	practitioners []db.Offer
+	locations     []clinic.Location
+	types         []clinic.Type
+}
+
+func bookableIn(ctx context.Context, t *db.Tx) (b bookable, err error) {
+	if b.locations, err = t.Locations(ctx); err != nil {
+		return b, err
+	}
+	if b.practitioners, err = t.Practitioners(ctx); err != nil {
+		return b, err
+	}
+	b.types, err = t.Types(ctx)
+	return b, err
+}
+
+// free lists the free starts that fit, by start. From and to as GET /slots takes them.
+func (b bookable) free(ctx context.Context, t *db.Tx, f db.StartFilter, from, to string) ([]startJSON, error) {
+	zone, err := zoneFor(b.locations, f.Location)
+	if err != nil {
+		return nil, err
+	}
+	names := nameTable(b.practitioners, b.locations)
+	if f.From, f.To, err = searchRange(from, to, f, zone, names, b.types); err != nil {
+		return nil, err
+	}
+	starts, err := t.FreeStarts(ctx, f)
+	items := make([]startJSON, len(starts))
+	for i, st := range starts {
+		items[i] = startJSON{st.StartsAt, st.EndsAt, clinic.Ref{ID: st.Practitioner, Name: names[st.Practitioner]}, clinic.Ref{ID: st.Location, Name: names[st.Location]}}
+	}
+	return items, err
 }
 
 // nameTable gives the names of practitioners and locations by id.
@@ -86,7 +102,7 @@ func zoneFor(locations []clinic.Location, id string) (*time.Location, error) {
 	return time.UTC, nil
 }
 
-func searchRange(c echo.Context, f db.StartFilter, zone *time.Location, names map[string]string, types []clinic.Type) (from, to time.Time, err error) {
+func searchRange(first, last string, f db.StartFilter, zone *time.Location, names map[string]string, types []clinic.Type) (from, to time.Time, err error) {
 	var wrong []refusal.Field
 	bad := func(name, message string) { wrong = append(wrong, refusal.Field{Name: name, Message: message}) }
 	known := false
@@ -104,11 +120,11 @@ func searchRange(c echo.Context, f db.StartFilter, zone *time.Location, names ma
 	if _, ok := names[f.Location]; f.Location != "" && !ok {
 		bad("location", "There is no such location in this clinic.")
 	}
-	from, fromOK := instantOf(c.QueryParam("from"), zone, false)
+	from, fromOK := instantOf(first, zone, false)
 	if !fromOK {
 		bad("from", "Give a date such as 2027-03-28, or a time with its offset.")
 	}
-	to, toOK := instantOf(c.QueryParam("to"), zone, true)
+	to, toOK := instantOf(last, zone, true)
 	switch {
 	case !toOK:
 		bad("to", "Give a date such as 2027-03-28, or a time with its offset.")

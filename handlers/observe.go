@@ -103,7 +103,11 @@ func panicError(value any) error {
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"?`)
 
 func errorAttrs(c echo.Context, err error) []slog.Attr {
-	attrs := []slog.Attr{slog.String("request", requestID(c)), slog.String("route", templateOf(c)), slog.String("error", quoted.ReplaceAllString(err.Error(), `"..."`))}
+	return attrsOf(requestID(c), templateOf(c), err)
+}
+
+func attrsOf(request, place string, err error) []slog.Attr {
+	attrs := []slog.Attr{slog.String("request", request), slog.String("route", place), slog.String("error", quoted.ReplaceAllString(err.Error(), `"..."`))}
 	var p *panicked
 	if errors.As(err, &p) {
 		attrs = append(attrs, slog.String("stack", string(p.stack)))

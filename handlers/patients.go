@@ -35,7 +35,7 @@ func (s *Server) searchPatients(c echo.Context) error {
 		if p.Shell, err = s.shell(c, t, "", ""); err != nil || p.Search.Error != "" {
 			return err
 		}
-		found, more, err := s.search(c, t, terms)
+		found, more, err := s.search(c.Request().Context(), t, actor(c), terms)
 		p.Found, p.More = nil, more
 		for _, x := range found {
 			p.Found = append(p.Found, personOf(x))

@@ -73,27 +73,35 @@ func (s *Server) fail(err error, c echo.Context) {
 
 // refusalOf finds the refusal in err; what is none is logged and becomes internal.
 func (s *Server) refusalOf(c echo.Context, err error) *refusal.Error {
-	r := refusal.Of(err)
 	var he *echo.HTTPError
 	switch {
-	case r != nil && r.Cause == nil:
-	case r != nil:
-		s.Log.LogAttrs(context.Background(), levelOf(err), "refused for a cause", errorAttrs(c, err)...)
 	case errors.As(err, &he) && he.Code == http.StatusNotFound:
-		r = refusal.New(refusal.NotFound)
+		return refusal.New(refusal.NotFound)
 	case errors.As(err, &he) && he.Code == http.StatusMethodNotAllowed:
 		if allow, ok := c.Get(echo.ContextKeyHeaderAllow).(string); ok {
 			c.Response().Header().Set(echo.HeaderAllow, allow)
 		}
-		r = refusal.New(refusal.MethodNotAllowed)
+		return refusal.New(refusal.MethodNotAllowed)
+	}
+	return s.refusalAt(requestID(c), templateOf(c), err)
+}
+
+// refusalAt is refusalOf for a request and a place that the log shall name.
+func (s *Server) refusalAt(request, place string, err error) *refusal.Error {
+	attrs := attrsOf(request, place, err)
+	r := refusal.Of(err)
+	switch {
+	case r != nil && r.Cause == nil:
+	case r != nil:
+		s.Log.LogAttrs(context.Background(), levelOf(err), "refused for a cause", attrs...)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		r = refusal.New(refusal.Busy)
 	default:
-		s.Log.LogAttrs(context.Background(), levelOf(err), "unexpected error", errorAttrs(c, err)...)
+		s.Log.LogAttrs(context.Background(), levelOf(err), "unexpected error", attrs...)
 		r = refusal.New(refusal.Internal)
 	}
 	if _, known := answers[r.Code]; !known {
-		s.Log.LogAttrs(context.Background(), levelOf(err), "a code that is not in the table", errorAttrs(c, err)...)
+		s.Log.LogAttrs(context.Background(), levelOf(err), "a code that is not in the table", attrs...)
 		r = refusal.New(refusal.Internal)
 	}
 	return r
@@ -121,7 +129,7 @@ func (s *Server) errorPage(c echo.Context, r *refusal.Error) views.ErrorPage {
 }
 
 // errorBody is the JSON error of contract section 6.
-func errorBody(r *refusal.Error, a answer) any {
+func errorBody(r *refusal.Error, a answer) map[string]any {
 	words := pageRefusal(r)
 	members := map[string]any{}
 	for name, value := range r.Details {
@@ -140,6 +148,9 @@ func errorBody(r *refusal.Error, a answer) any {
 // retryAfter is the header's value: whole seconds, at least one.
 func retryAfter(r *refusal.Error) int { return max(1, int(math.Ceil(r.RetryAfter.Seconds()))) }
 
-func isAPI(c echo.Context) bool { return strings.HasPrefix(c.Request().URL.Path, "/api/") }
+func isAPI(c echo.Context) bool {
+	path := c.Request().URL.Path
+	return strings.HasPrefix(path, "/api/") || path == mcpPath
+}
 
 func isHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }

@@ -63,6 +63,8 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
 		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
 
+		{method: http.MethodPost, path: mcpPath, access: api, handle: s.mcpMessage},
+
 		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},
 		{method: http.MethodPost, path: "/api/v1/patients/search", access: api, handle: s.apiSearchPatients},
 		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient},

@@ -47,6 +47,7 @@ type Server struct {
 	Deps
 	store   *sessionStore
 	origin  *http.CrossOriginProtection
+	tools   []tool // what agents can call
 	measure func(route, method string, status int, took time.Duration)
 }
 
@@ -78,5 +79,5 @@ func (s *Server) echo(routes []route) *echo.Echo {
 
 func newServer(d Deps) *Server {
 	return &Server{Deps: d, store: &sessionStore{sessions: d.Sessions, rules: d.Rules, random: d.Random},
-		origin: http.NewCrossOriginProtection(), measure: requestMetrics(d.Metrics)}
+		origin: http.NewCrossOriginProtection(), tools: tools(), measure: requestMetrics(d.Metrics)}
 }

@@ -25,6 +25,8 @@ type config struct {
 	proposalTTL    time.Duration // 0 = the product's deadlines
 	trustedProxies []netip.Prefix
 
+	url, token string // of mcp
+
 	// Known, and not read in this release.
 	smtpURL, smsWebhookURL   string
 	ehrURL                   string
@@ -55,6 +57,11 @@ func (c *config) serveFlags(f *flag.FlagSet) {
 	f.StringVar(&c.llmURL, "llm-url", "", later)
 	f.StringVar(&c.llmModel, "llm-model", "", later)
 	f.StringVar(&c.llmKey, "llm-key", "", later)
+}
+
+func (c *config) mcpFlags(f *flag.FlagSet) {
+	f.StringVar(&c.url, "url", "http://127.0.0.1:8080", "`address` of the running server")
+	f.StringVar(&c.token, "token", "", "the agent's `token`; as COUNTERSIGN_TOKEN it stands in no list of processes")
 }
 
 func (c *config) setProxies(list string) error {
@@ -105,6 +112,7 @@ func (p *program) parse(f *flag.FlagSet, args []string) error {
 	var unused config
 	unused.databaseFlags(all)
 	unused.serveFlags(all)
+	unused.mcpFlags(all)
 	all.VisitAll(func(fl *flag.Flag) { known[envName(fl.Name)] = fl.Name })
 
 	if err := f.Parse(args); err != nil {

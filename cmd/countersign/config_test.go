@@ -62,7 +62,7 @@ func TestCallsThatCannotBeUnderstood(t *testing.T) {
 func TestEveryVariableOfTheContractIsKnown(t *testing.T) {
 	environ := []string{"HOME=/x", "COUNTERSIGN_PROPOSAL_TTL=2s", "COUNTERSIGN_SMTP_URL=smtp://u:p@h:25", "COUNTERSIGN_SMS_WEBHOOK_URL=http://h/",
 		"COUNTERSIGN_EHR_URL=http://h/", "COUNTERSIGN_EHR_TIMEOUT=5s", "COUNTERSIGN_EHR_SETTLE=30", "COUNTERSIGN_LLM_URL=http://h/",
-		"COUNTERSIGN_LLM_MODEL=m", "COUNTERSIGN_LLM_KEY=k", "COUNTERSIGN_METRICS_ADDR=127.0.0.1:0", "COUNTERSIGN_SESSION_IDLE=20m", "DATABASE_URL=postgres://x"}
+		"COUNTERSIGN_LLM_MODEL=m", "COUNTERSIGN_LLM_KEY=k", "COUNTERSIGN_METRICS_ADDR=127.0.0.1:0", "COUNTERSIGN_TOKEN=t", "COUNTERSIGN_URL=http://h/", "COUNTERSIGN_SESSION_IDLE=20m", "DATABASE_URL=postgres://x"}
 	c, err := parsed(environ, "--addr", "127.0.0.1:0", "--session-idle", "10m")
 	if err != nil {
 		t.Fatal(err)

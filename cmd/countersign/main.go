@@ -56,6 +56,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.serve(ctx, args)
 	case "seed":
 		return p.seed(ctx, args)
+	case "mcp":
+		return p.mcp(ctx, args)
 	case "import":
 		return p.later("import")
 	case "version":
@@ -88,6 +90,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h lists the flags)
 
   serve           the web app, the API and the background workers; --demo for a demo on this machine
+  mcp             let an agent on this machine speak to a running server (Model Context Protocol on stdio)
   migrate up      bring the database to this version; migrate status lists what is applied
   seed            fill an empty database with the demo's world
   user add        add a person; prints their password once

@@ -121,6 +121,7 @@ type Filter struct {
 	State       string
 	Appointment string
 	Patient     string
+	CreatedBy   string // actor id: what this person or agent proposed itself
 	Before      *Cursor
 	Limit       int
 	ByDeadline  bool // first deadline first; for the queue
