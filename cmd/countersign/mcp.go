@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -109,9 +108,8 @@ func (d *serverDoor) pass(ctx context.Context, r *mcp.CallToolRequest) (*mcp.Cal
 		call.Arguments = r.Params.Arguments
 	}
 	result, err := session.CallTool(ctx, call)
-	var answered *jsonrpc.Error
-	if err == nil || errors.As(err, &answered) {
-		return result, err
+	if err == nil {
+		return result, nil
 	}
 	d.drop(session)
 	return d.told(err), nil
