@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 
+	"github.com/lib/pq"
+
 	"countersign/internal/proposal"
 )
 
@@ -36,6 +38,9 @@ func (t proposalTx) List(ctx context.Context, f proposal.Filter) ([]proposal.Rec
 		w.and(`(p.state = 'expired' OR (p.state = 'proposed' AND p.expires_at <= ?))`, t.now)
 	default:
 		w.and(`p.state = ?`, f.State)
+	}
+	if f.IDs != nil {
+		w.and(`p.id = ANY (?)`, pq.StringArray(f.IDs))
 	}
 	if f.Appointment != "" {
 		w.and(`p.appointment = ?`, f.Appointment)

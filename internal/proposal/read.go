@@ -41,16 +41,23 @@ func (s *Service) Revision(ctx context.Context, by clinic.Actor, id string, revi
 func (s *Service) List(ctx context.Context, by clinic.Actor, f Filter) ([]Record, error) {
 	var out []Record
 	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) (err error) {
-		if out, err = tx.List(ctx, f); err != nil {
-			return err
-		}
-		refs := make([]*Record, len(out))
-		for i := range out {
-			refs[i] = &out[i]
-		}
-		return settleRecords(ctx, tx, refs)
+		out, err = Select(ctx, tx, f)
+		return err
 	})
 	return out, err
+}
+
+// Select is List inside a transaction of the caller. Two queries.
+func Select(ctx context.Context, tx Tx, f Filter) ([]Record, error) {
+	out, err := tx.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]*Record, len(out))
+	for i := range out {
+		refs[i] = &out[i]
+	}
+	return out, settleRecords(ctx, tx, refs)
 }
 
 // Now is the clock that deadlines are judged by.

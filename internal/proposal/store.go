@@ -118,6 +118,7 @@ type OutboxRow struct {
 
 // Filter selects proposals of a clinic, newest first. State is effective: expired as soon as the deadline has passed.
 type Filter struct {
+	IDs         []string // nil = all
 	State       string
 	Appointment string
 	Patient     string

@@ -1,0 +1,332 @@
+package assistant
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign/internal/clinic"
+)
+
+// dialog is one step of a conversation, on the facts of one transaction.
+type dialog struct {
+	ctx  context.Context
+	tx   Tx
+	w    *Work
+	last []Entry
+
+	doctors   []Doctor
+	locations []clinic.Location
+	types     []clinic.Type
+}
+
+// reply is what the assistant says next: a question, a card to be made, or the end.
+type reply struct {
+	text     string
+	choices  []Choice
+	asks     string
+	propose  *Action
+	proposal string
+	done     bool
+}
+
+const help = "Say what should change: move, book or cancel a visit, register a patient, correct a phone number or e-mail address, or send a message. For example: “move Maria Jensen to Tuesday at 10:30”."
+
+// turn takes in what was said and comes to the next question, or to the card.
+func (d *dialog) turn(m Meaning, said Said) (reply, error) {
+	chosen := said.Choice
+	if chosen == nil {
+		chosen = d.named(m)
+	}
+	if chosen != nil {
+		return d.choose(*chosen)
+	}
+	if m.StartOver {
+		*d.w = Work{}
+		return reply{text: "Forgotten. " + help}, nil
+	}
+	news, err := d.absorb(m, said.Text)
+	if err != nil {
+		return reply{}, err
+	}
+	if !news {
+		return d.again(m)
+	}
+	r, err := d.next()
+	if m.Unsure != "" && r.propose == nil {
+		r.text = m.Unsure + " " + r.text
+	}
+	return r, err
+}
+
+// named is the choice that words pick: "the second one", or yes to the only one. It is never a decision on a card: no
+// card waits here, and what is picked comes to a card at most.
+func (d *dialog) named(m Meaning) *Choice {
+	if len(d.last) < 2 {
+		return nil
+	}
+	offers := d.last[len(d.last)-2].Choices
+	switch {
+	case m.Pick > 0 && m.Pick <= len(offers):
+		return &offers[m.Pick-1]
+	case m.Yes && len(offers) == 1:
+		return &offers[0]
+	}
+	return nil
+}
+
+func (d *dialog) choose(c Choice) (reply, error) {
+	if c.Set != nil {
+		switch {
+		case c.Set.Restart:
+			*d.w = Work{}
+			return reply{text: "Forgotten. " + help}, nil
+		case c.Set.Leave:
+			*d.w = Work{Patient: d.w.Patient}
+			return reply{text: "Everything stays as it is.", done: true}, nil
+		}
+		d.w.merge(*c.Set)
+	}
+	if c.Action != nil {
+		return reply{propose: c.Action}, nil
+	}
+	return d.next()
+}
+
+// again repeats the question when nothing new was said.
+func (d *dialog) again(m Meaning) (reply, error) {
+	text := "I did not understand that, and nothing was changed. "
+	switch {
+	case m.Unsure != "":
+		text = m.Unsure + " "
+	case m.Yes, m.No:
+		text = "Say it in a few more words, or pick one of the choices. "
+	}
+	if d.w.Halted {
+		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, nil
+	}
+	r, err := d.next()
+	if r.propose != nil { // nothing new: nothing is proposed anew
+		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, err
+	}
+	r.text = text + r.text
+	return r, err
+}
+
+// earlier is what was offered before the message that said nothing new.
+func (d *dialog) earlier() []Choice {
+	if len(d.last) < 2 {
+		return nil
+	}
+	return slices.Clone(d.last[len(d.last)-2].Choices)
+}
+
+// next is the state machine: the first thing that is missing is asked for; when nothing is, there is a card.
+func (d *dialog) next() (reply, error) {
+	switch d.w.Workflow {
+	case Register:
+		return d.register()
+	case "":
+		if d.w.Patient == nil && d.w.Query == "" && d.w.Born == nil {
+			return reply{text: help}, nil
+		}
+	}
+	if r, err := d.patient(); r != nil || err != nil {
+		return deref(r), err
+	}
+	switch d.w.Workflow {
+	case Reschedule:
+		return d.reschedule()
+	case Book:
+		return d.book()
+	case Cancel:
+		return d.cancel()
+	case UpdateContact:
+		return d.contact()
+	case Message:
+		return d.message()
+	}
+	set := func(label, workflow string) Choice { return Choice{Label: label, Set: &Work{Workflow: workflow}} }
+	return reply{text: "This is " + d.w.Patient.Line() + ". What should change?", choices: []Choice{set("Move a visit", Reschedule), set("Book a visit", Book),
+		set("Cancel a visit", Cancel), set("Send a message", Message), set("Correct phone, e-mail or how to be told", UpdateContact)}}, nil
+}
+
+func deref(r *reply) reply {
+	if r == nil {
+		return reply{}
+	}
+	return *r
+}
+
+// mostPeople are shown to pick from.
+const mostPeople = 8
+
+// patient finds who is meant: nil when that is settled. More than one is always a question.
+func (d *dialog) patient() (*reply, error) {
+	w := d.w
+	if w.Patient != nil {
+		return nil, nil
+	}
+	terms := clinic.SearchTerms(w.Query)
+	if len(terms) == 0 {
+		return &reply{text: "Who is the patient? A name, a date of birth or an MRN will do.", asks: AskPatient}, nil
+	}
+	found, more, err := d.tx.SearchPatients(d.ctx, terms, 100)
+	if err != nil {
+		return nil, err
+	}
+	all := len(found)
+	found = slices.DeleteFunc(found, func(p clinic.Patient) bool { return slices.Contains(w.Not, p.ID) || !w.Born.fits(p.BirthDate) })
+	switch {
+	case len(found) == 1 && !more:
+		w.Patient = whoOf(found[0])
+		return nil, nil
+	case len(found) == 0 && all > 0:
+		w.Born, w.Not = nil, nil
+		return &reply{text: fmt.Sprintf("Nobody else called “%s” fits that. Who is the patient?", w.Query), asks: AskPatient}, nil
+	case len(found) == 0:
+		text := fmt.Sprintf("I found nobody by “%s”. Say the name another way, the date of birth or the MRN.", w.Query)
+		w.Query = ""
+		return &reply{text: text, asks: AskPatient}, nil
+	}
+	text := fmt.Sprintf("%s fit “%s”. Which one?", countPeople(len(found)), w.Query)
+	if more || len(found) > mostPeople {
+		text = fmt.Sprintf("More patients fit “%s” than can be shown. Which one? The date of birth or the MRN tells them apart.", w.Query)
+		found = found[:min(len(found), mostPeople)]
+	}
+	r := reply{text: text, asks: AskPatient}
+	for _, p := range found {
+		note, err := d.nextVisit(p.ID)
+		if err != nil {
+			return nil, err
+		}
+		r.choices = append(r.choices, Choice{Label: whoOf(p).Line(), Who: whoOf(p), Note: note, Set: &Work{Patient: whoOf(p)}})
+	}
+	return &r, nil
+}
+
+// nextVisit helps to tell people apart.
+func (d *dialog) nextVisit(patient string) (string, error) {
+	upcoming, _, _, err := d.tx.PatientVisits(d.ctx, patient, 0)
+	for _, v := range upcoming {
+		if v.Status == clinic.StatusBooked {
+			return "Next visit: " + startWords(v.StartsAt, v.Location.Zone), err
+		}
+	}
+	return "No visit ahead", err
+}
+
+// visit finds the visit that is meant: nil when that is settled. Only booked ones can be changed.
+func (d *dialog) visit() (*reply, error) {
+	w := d.w
+	if w.Visit != nil {
+		return nil, nil
+	}
+	upcoming, _, _, err := d.tx.PatientVisits(d.ctx, w.Patient.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	var booked, fits []clinic.Visit
+	cancelled := ""
+	for _, v := range upcoming {
+		zone, err := clinic.LoadZone(v.Location.Zone)
+		if err != nil {
+			return nil, err
+		}
+		meant := w.Which.fits(clinic.WallOf(v.StartsAt, zone))
+		switch {
+		case v.Status == clinic.StatusBooked:
+			booked = append(booked, v)
+			if meant && (w.Workflow != Cancel || w.Practitioner == nil || w.Practitioner.ID == v.Practitioner.ID) {
+				fits = append(fits, v)
+			}
+		case v.Status == clinic.StatusCancelled && meant:
+			cancelled = " The visit on " + startWords(v.StartsAt, v.Location.Zone) + " is cancelled, and a cancelled visit cannot be changed."
+		}
+	}
+	if len(fits) == 1 {
+		w.Visit = bookedOf(fits[0])
+		return nil, nil
+	}
+	if len(booked) == 0 {
+		w.Workflow = ""
+		return &reply{text: w.Patient.Name + " has no booked visit ahead." + cancelled + " Book a new one?",
+			choices: []Choice{{Label: "Book a visit for " + w.Patient.Name, Set: &Work{Workflow: Book}}}}, nil
+	}
+	text := "Which visit of " + w.Patient.Name + "?"
+	if len(fits) == 0 {
+		text = "No booked visit of " + w.Patient.Name + " is then." + cancelled + " Which one?"
+		fits = booked
+	}
+	w.Which = nil
+	r := reply{text: text, asks: AskAppointment}
+	for _, v := range fits[:min(len(fits), mostPeople)] {
+		r.choices = append(r.choices, Choice{Label: startWords(v.StartsAt, v.Location.Zone) + ", " + v.Type.Name + " with " + v.Practitioner.Name + ", " + v.Location.Name,
+			Set: &Work{Visit: bookedOf(v)}})
+	}
+	return &r, nil
+}
+
+// lexicon is the clinic's names and the desk's clock.
+func (d *dialog) lexicon() (Lexicon, time.Time, error) {
+	var x Lexicon
+	if err := d.readPlaces(); err != nil {
+		return x, time.Time{}, err
+	}
+	now := d.tx.Now()
+	zoneName := ""
+	for _, p := range d.doctors {
+		if p.Active {
+			x.Practitioners = append(x.Practitioners, p.Name)
+		}
+	}
+	for _, y := range d.types {
+		x.Types = append(x.Types, y.Name)
+	}
+	for i, l := range d.locations {
+		x.Locations = append(x.Locations, l.Name)
+		if i == 0 || d.w.Location != nil && d.w.Location.ID == l.ID {
+			zoneName = l.Zone
+		}
+	}
+	if d.w.Visit != nil && d.w.Location == nil {
+		zoneName = d.w.Visit.Zone
+	}
+	if zoneName == "" {
+		return x, now, nil
+	}
+	zone, err := clinic.LoadZone(zoneName)
+	if err != nil {
+		return x, now, err
+	}
+	return x, now.In(zone), nil
+}
+
+func (d *dialog) readPlaces() (err error) {
+	if d.locations != nil {
+		return nil
+	}
+	if d.doctors, err = d.tx.Practitioners(d.ctx); err != nil {
+		return err
+	}
+	if d.types, err = d.tx.Types(d.ctx); err != nil {
+		return err
+	}
+	d.locations, err = d.tx.Locations(d.ctx)
+	return err
+}
+
+// contradicts warns when this conversation has changed the same visit already.
+func (d *dialog) contradicts(thread string, a Action) (string, error) {
+	appointment, _ := a.Input["appointment"].(string)
+	if appointment == "" {
+		return "", nil
+	}
+	done, err := d.tx.Completed(d.ctx, thread, appointment)
+	if err != nil || len(done) == 0 {
+		return "", err
+	}
+	return "Take care: this visit was changed in this conversation already, by proposal " + strings.Join(done, ", ") + ", and this contradicts it. ", nil
+}

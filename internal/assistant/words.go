@@ -1,0 +1,120 @@
+package assistant
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"countersign/internal/clinic"
+	"countersign/internal/proposal"
+)
+
+// startWords is when a visit begins, as staff read it: weekday, day and 24-hour time, with its offset.
+func startWords(t time.Time, zoneName string) string {
+	zone, err := clinic.LoadZone(zoneName)
+	if err != nil {
+		zone = time.UTC
+	}
+	local := t.In(zone)
+	_, offset := local.Zone()
+	return local.Format("Monday 2 January 2006, 15:04") + " (" + proposal.OffsetLabel(offset/60) + ")"
+}
+
+func dateWords(d clinic.Date) string {
+	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Format("Monday 2 January 2006")
+}
+
+func dayWords(w *When) string {
+	switch {
+	case w == nil || len(w.Days) == 0:
+		return ""
+	case !w.DaysEnd.IsZero():
+		return w.Days[0].String() + "/" + w.DaysEnd.String()
+	}
+	days := make([]string, len(w.Days))
+	for i, d := range w.Days {
+		days[i] = d.String()
+	}
+	return strings.Join(days, " or ")
+}
+
+func clockText(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
+
+func clockWords(w *When) string {
+	switch {
+	case w == nil:
+		return ""
+	case w.Clock != nil:
+		return clockText(*w.Clock)
+	case w.From != nil && w.Until != nil:
+		return clockText(*w.From) + "-" + clockText(*w.Until)
+	case w.From != nil:
+		return "from " + clockText(*w.From)
+	case w.Until != nil:
+		return "before " + clockText(*w.Until)
+	}
+	return ""
+}
+
+// whenWords is a day and a time of day in a sentence.
+func whenWords(w *When) string {
+	var out string
+	switch {
+	case w == nil:
+		return "then"
+	case len(w.Days) > 0 && !w.DaysEnd.IsZero():
+		out = "from " + dateWords(w.Days[0]) + " to " + dateWords(w.DaysEnd)
+	case len(w.Days) > 0:
+		out = "on " + dateWords(w.Days[0])
+	}
+	if c := clockWords(w); c != "" {
+		if w.Clock != nil {
+			c = "at " + c
+		}
+		out = strings.TrimSpace(out + " " + c)
+	}
+	return out
+}
+
+func countPeople(n int) string {
+	words := []string{"No patients", "One patient", "Two patients", "Three patients", "Four patients", "Five patients", "Six patients", "Seven patients", "Eight patients"}
+	if n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprintf("%d patients", n)
+}
+
+// short is the beginning of a message, for a list of conversations.
+func short(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if utf8.RuneCountInString(line) <= 60 {
+		return line
+	}
+	return strings.TrimSpace(string([]rune(line)[:59])) + "…"
+}
+
+// titleOf names a conversation by whom and what it is about.
+func titleOf(w Work) string {
+	name := w.Given + " " + w.Family
+	if w.Patient != nil {
+		name = w.Patient.Name
+	}
+	return strings.TrimSpace(name) + ", " + map[string]string{Reschedule: "move", Book: "book", Cancel: "cancel", Register: "register",
+		UpdateContact: "contact", Message: "message"}[w.Workflow]
+}
+
+// cut keeps a reason within what a proposal takes.
+func cut(text string) string {
+	if utf8.RuneCountInString(text) <= proposal.MaxText {
+		return text
+	}
+	return ""
+}
+
+func monthOf(m int) time.Month { return time.Month(m) }
+
+var reasonWords = map[string]string{"patient_request": "The patient asked for it", "practitioner_unavailable": "The practitioner is not available",
+	"clinic_closed": "The clinic is closed", "booked_in_error": "It was booked in error", "patient_deceased": "The patient has died", "other": "Another reason"}
+
+var contactWords = map[string]string{"email": "By e-mail", "sms": "By SMS", "phone": "By phone call", "none": "Not at all"}
