@@ -71,6 +71,8 @@ type Meaning struct {
 	Days         []clinic.Date // readings of the day: one is clear, several are a question ("next Tuesday")
 	DaysEnd      clinic.Date   // with one day: "next week" is a range to this day, inclusive; zero = that day only
 	Clock        *int          // minutes of the day, exact: "10:30", "half past ten", "at noon"
+	VisitDays    []clinic.Date // of a move: the day of the visit as it is now ("from tomorrow to Tuesday"). Of a cancellation, or asked for the appointment, Days and Clock say which visit
+	VisitClock   *int          // of a move: the time of the visit as it is now ("move the 10:30 to 14:00")
 	From, Until  *int          // minutes of the day: "after lunch", "in the morning", "first thing"
 	First        bool          // "first thing", "the earliest": still offered, never taken
 	ReasonCode   string        // proposal.ReasonCodes
@@ -82,7 +84,7 @@ type Meaning struct {
 	BirthDate    string // YYYY-MM-DD
 	Phone        string
 	Email        string
-	Contact      string // email, sms, phone, none
+	Contact      string // email, sms, phone, none: a patient's wish, or the channel of a message
 	Pick         int    // "the second one": from 1; 0 = none
 	Yes, No      bool   // an answer in words; never a decision
 	StartOver    bool   // "forget it", "start again"
@@ -97,7 +99,7 @@ type Born struct {
 // Empty reports whether nothing was understood.
 func (m Meaning) Empty() bool {
 	return m.Workflow == "" && m.Patient == "" && m.Born == nil && !m.Other && m.Practitioner == "" && !m.AnyDoctor && m.Location == "" && m.Type == "" &&
-		len(m.Days) == 0 && m.Clock == nil && m.From == nil && m.Until == nil && !m.First && m.ReasonCode == "" && m.Note == "" && m.Text == "" && !m.Silent &&
+		len(m.Days) == 0 && len(m.VisitDays) == 0 && m.VisitClock == nil && m.Clock == nil && m.From == nil && m.Until == nil && !m.First && m.ReasonCode == "" && m.Note == "" && m.Text == "" && !m.Silent &&
 		m.Family == "" && m.Given == "" && m.BirthDate == "" && m.Phone == "" && m.Email == "" && m.Contact == "" && m.Pick == 0 && !m.Yes && !m.No &&
 		!m.StartOver && m.Unsure == ""
 }
