@@ -124,7 +124,7 @@ func (s *Service) refuse(ctx context.Context, by clinic.Actor, action, proposalI
 	defer cancel()
 	note := s.Store.InTx(ctx, by.Clinic, func(tx Tx) error {
 		e := audit.Event{ID: s.IDs("aud"), At: tx.Now(), Actor: by, Action: action, Outcome: audit.Denied, Code: r.Code}
-		if proposalID != "" {
+		if clinic.ValidID(proposalID) { // what has not the shape of an id does not exist
 			rec, err := current(ctx, tx, proposalID)
 			if err == nil {
 				e = s.event(tx.Now(), by, action, audit.Denied, rec)
