@@ -72,12 +72,15 @@ func soon(p Plan, now time.Time) string {
 	}
 }
 
-// reassess is the risk at decision: from the clock and the patient's other visits as they are now, and never below
-// what the revision was shown with.
-func reassess(p Plan, now time.Time, doubleBooked bool) string {
+// reassess is the risk as it is now, from the clock and the patient's other visits, and never below what the revision
+// was shown with. The reasons are today's when it is higher.
+func reassess(p Plan, now time.Time, doubleBooked bool) (level string, reasons []string) {
 	if doubleBooked && !slices.Contains(p.Warnings, WarnDoubleBooked) {
 		p.Warnings = append(slices.Clone(p.Warnings), WarnDoubleBooked)
 	}
-	level, _ := assess(p, now, slices.Contains(p.RiskReasons, ReasonAgentText))
-	return higher(level, p.Risk)
+	level, reasons = assess(p, now, slices.Contains(p.RiskReasons, ReasonAgentText))
+	if higher(p.Risk, level) == p.Risk {
+		return p.Risk, p.RiskReasons
+	}
+	return level, reasons
 }
