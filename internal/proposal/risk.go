@@ -9,6 +9,9 @@ import (
 // ReasonAgentText is the risk reason that stays with a text an agent wrote until a person writes another.
 const ReasonAgentText = "An agent wrote the message itself"
 
+// ReasonDoubleBooked is the risk reason of the warning patient_double_booked.
+const ReasonDoubleBooked = "The patient has another visit at that time"
+
 var riskOrder = []string{Low, Medium, High, Critical}
 
 // higher gives the heavier of two risk levels.
@@ -30,7 +33,7 @@ func assess(p Plan, now time.Time, agentText bool) (level string, reasons []stri
 		because(High, ReasonAgentText)
 	}
 	if slices.Contains(p.Warnings, WarnDoubleBooked) {
-		because(High, "The patient has another visit at that time")
+		because(High, ReasonDoubleBooked)
 	}
 	b, a := p.Before, p.After
 	if b != nil && b.Practitioner.ID != a.Practitioner.ID {
