@@ -1008,7 +1008,7 @@ func planDetails(p CardPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if a := p.Record.Plan.After; a != nil {
+		if a := p.visit(); a != nil && a == p.Record.Plan.After {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<dt>Then</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

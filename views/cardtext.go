@@ -126,6 +126,8 @@ func proofWord(state string) string {
 // noConfirm says why there is no Confirm here.
 func (p CardPage) noConfirm() string {
 	switch {
+	case p.Record.Tampered():
+		return "There is no Confirm here, and the person who runs Countersign must look at this. Reject it and propose the change again."
 	case p.Seen != nil:
 		return fmt.Sprintf("Revision %d can’t be confirmed any more, so there is no Confirm here.", p.Seen.Revision)
 	case p.changedPins():
