@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -64,5 +65,31 @@ func TestARefusalOnWhatIsNoIDIsWrittenDown(t *testing.T) {
 	}
 	if strings.Contains(a.log.String(), "could not be audited") {
 		t.Error("a refusal could not be audited")
+	}
+}
+
+// Case A02: asking for what is another clinic's, or nobody's, looks the same and is written down the same.
+func TestAskingForAnothersIsWrittenDown(t *testing.T) {
+	a := newAPISite(t)
+	theirs := a.Propose(a.Actor("ana"), a.Move("apt_maria", a.At(1, 9, 0)))
+	b := a.as("lake_ana")
+	rows := func() string {
+		return a.Text(`SELECT count(*) FROM audit WHERE clinic = 'lake' AND outcome = 'denied' AND code = 'not_found' AND object IS NULL AND action LIKE '%.read'`)
+	}
+	n := 0
+	for kind, id := range map[string]string{"proposals": theirs.ID, "appointments": "apt_maria", "patients": "maria"} {
+		said := map[string]bool{}
+		for _, asked := range []string{id, "nobodys", "a.b"} {
+			said[a.called("lake_ana", http.MethodGet, "/"+kind+"/"+asked, nil).want(t, 404, "not_found").body] = true
+			if got := b.get("/" + kind + "/" + asked); got.status != http.StatusNotFound {
+				t.Errorf("%s %s: %d", kind, asked, got.status)
+			}
+			if n += 2; rows() != strconv.Itoa(n) {
+				t.Fatalf("%s %s: %s rows, want %d", kind, asked, rows(), n)
+			}
+		}
+		if len(said) != 1 {
+			t.Errorf("%s: the answers differ", kind)
+		}
 	}
 }
