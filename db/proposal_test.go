@@ -173,3 +173,28 @@ func TestAgentsNeverConfirmAndTakeBackTheirOwn(t *testing.T) {
 		t.Fatal(err, out.Record.State)
 	}
 }
+
+// TestRiskIsShownAsItWouldBeJudged: a visit booked meanwhile makes the waiting plan a double booking. Its card says so before
+// anybody presses a button that would be refused.
+func TestRiskIsShownAsItWouldBeJudged(t *testing.T) {
+	d := desktest.New(t)
+	ana := d.Actor("ana")
+	book := func(practitioner string) proposal.Record {
+		return d.Propose(ana, proposal.Proposing{Action: "book_appointment@1", Parameters: map[string]any{"patient": "aoife", "type": "std",
+			"practitioner": practitioner, "location": "main", "starts_at": d.At(2, 9, 0).Format("2006-01-02T15:04")}})
+	}
+	first, second := book("holm"), book("okafor")
+	if _, err := d.Desk.Confirm(ctx, ana, desktest.Deciding(first, "k1")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := d.Desk.Get(ctx, ana, second.ID)
+	if err != nil || r.Risk != proposal.High || len(r.RiskReasons) == 0 {
+		t.Fatal(err, r.Risk, r.RiskReasons)
+	}
+	if _, err := d.Desk.Confirm(ctx, ana, desktest.Deciding(r, "k2")); code(err) != refusal.SelfApprovalForbidden {
+		t.Fatal(err)
+	}
+	if _, err := d.Desk.Confirm(ctx, d.Actor("ben"), desktest.Deciding(r, "k3")); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -167,5 +167,5 @@ func readCursor(s string) (at time.Time, id string, ok bool) {
 	}
 	text, id, found := strings.Cut(string(raw), " ")
 	at, err = time.Parse(time.RFC3339Nano, text)
-	return at, id, err == nil && found && clinic.ValidID(id)
+	return at.UTC(), id, err == nil && found && clinic.ValidID(id) // PostgreSQL reads fewer offsets than Go
 }

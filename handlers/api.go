@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/labstack/echo/v4"
@@ -37,6 +38,30 @@ func pageSize(c echo.Context) (int, error) {
 		return 0, refusal.Invalid(refusal.Field{Name: "limit", Message: "Give a number from 1 to 200."})
 	}
 	return n, nil
+}
+
+// cutPage cuts a page out of a list that is read whole. The cursor is the id of the last row of the page before.
+func cutPage[T any](c echo.Context, whole []T, id func(T) string) (list[T], error) {
+	if err := onlyQuery(c, "cursor", "limit"); err != nil {
+		return list[T]{}, err
+	}
+	limit, err := pageSize(c)
+	if err != nil {
+		return list[T]{}, err
+	}
+	if after := c.QueryParam("cursor"); after != "" {
+		i := slices.IndexFunc(whole, func(x T) bool { return id(x) == after })
+		if i < 0 {
+			return list[T]{}, refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
+		}
+		whole = whole[i+1:]
+	}
+	next := ""
+	if len(whole) > limit {
+		whole = whole[:limit]
+		next = id(whole[limit-1])
+	}
+	return listOf(whole, next), nil
 }
 
 // onlyQuery refuses query parameters that the call does not have: a mistyped filter must not widen an answer.

@@ -38,7 +38,7 @@ func decisionOf(c echo.Context, rejecting bool) (proposal.Decision, error) {
 // decisionIn reads a decision on the proposal of the path.
 func decisionIn(c echo.Context, b *body, rejecting bool) (proposal.Decision, error) {
 	d := proposal.Decision{Proposal: c.Param("id"), Revision: b.number("revision"), PlanHash: b.text("plan_hash", true)}
-	if id := b.text("proposal_id", false); id != "" && id != d.Proposal {
+	if id := b.any("proposal_id"); id != nil && id != d.Proposal {
 		b.bad("proposal_id", "This is not the proposal of the address.")
 	}
 	if rejecting {

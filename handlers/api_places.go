@@ -31,7 +31,11 @@ func (s *Server) apiPractitioners(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.json(c, http.StatusOK, listOf(items, ""))
+	page, err := cutPage(c, items, func(x practitionerJSON) string { return x.ID })
+	if err != nil {
+		return err
+	}
+	return s.json(c, http.StatusOK, page)
 }
 
 type locationJSON struct {
@@ -57,7 +61,11 @@ func (s *Server) apiLocations(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.json(c, http.StatusOK, listOf(items, ""))
+	page, err := cutPage(c, items, func(x locationJSON) string { return x.ID })
+	if err != nil {
+		return err
+	}
+	return s.json(c, http.StatusOK, page)
 }
 
 type typeJSON struct {
@@ -81,7 +89,11 @@ func (s *Server) apiTypes(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.json(c, http.StatusOK, listOf(items, ""))
+	page, err := cutPage(c, items, func(x typeJSON) string { return x.ID })
+	if err != nil {
+		return err
+	}
+	return s.json(c, http.StatusOK, page)
 }
 
 // read runs fn in a read-only transaction of the actor's clinic.

@@ -69,5 +69,5 @@ func proposalCursor(s string) (*proposal.Cursor, error) {
 	if err != nil || !ok || bad != nil || !clinic.ValidID(id) {
 		return nil, refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
 	}
-	return &proposal.Cursor{CreatedAt: at, ID: id}, nil
+	return &proposal.Cursor{CreatedAt: at.UTC(), ID: id}, nil
 }

@@ -32,6 +32,16 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 		"/appointments?date=" + a.Day.Format(time.DateOnly) + "&practitioner=holm&patient=maria&limit=1"} {
 		get("bot", path).want(t, 200, "")
 	}
+	for _, list := range []string{"/practitioners", "/locations", "/appointment-types"} {
+		first := get("bot", list+"?limit=1").want(t, 200, "")
+		second := get("bot", list+"?limit=1&cursor="+first.text("next_cursor")).want(t, 200, "")
+		if at(first.object["items"].([]any)[0], "id") == at(second.object["items"].([]any)[0], "id") {
+			t.Errorf("%s: one row on two pages", list)
+		}
+		for _, odd := range []string{"?limit=0", "?cursor=gone", "?name=x"} {
+			get("bot", list+odd).want(t, 422, "validation_failed")
+		}
+	}
 	found := post("ana", "/patients/search", members{"query": "groß"}).want(t, 200, "")
 	if items := found.object["items"].([]any); len(items) != 1 || at(items[0], "mrn") != "100300" {
 		t.Errorf("search: %s", found.body)

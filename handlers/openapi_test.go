@@ -154,7 +154,7 @@ func TestTheDescriptionHasEveryCode(t *testing.T) {
 				if strconv.Itoa(answers[code].status) != status {
 					t.Errorf("%s %s: %s under %s", op.method, op.path, code, status)
 				}
-				if answers[code].later && code != "idempotency_in_progress" && at(follow(doc, r), "headers", "Retry-After") == nil {
+				if answers[code].later && at(follow(doc, r), "headers", "Retry-After") == nil {
 					t.Errorf("%s %s: %s without Retry-After", op.method, op.path, code)
 				}
 			}

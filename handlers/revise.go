@@ -35,7 +35,7 @@ func (s *Server) editProposal(c echo.Context) error {
 	if denied := proposal.MayRevise(actor(c), r); denied != nil {
 		return s.refusedOnCard(c, id, denied, pressed{})
 	}
-	if r.State != proposal.StateProposed {
+	if r.State != proposal.StateProposed || r.Tampered() {
 		return redirect(c, cardPath(id))
 	}
 	status := http.StatusOK
@@ -80,6 +80,9 @@ func (s *Server) readEdit(c echo.Context, id string, v url.Values, refused *refu
 	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) (err error) {
 		if r, err = t.Proposal(c.Request().Context(), id); err != nil {
 			return err
+		}
+		if r.Tampered() {
+			return nil // there is nothing to edit
 		}
 		p = editValues(r, v)
 		return s.fillPropose(c, t, &p, param(r.Plan.Parameters, "appointment"), param(r.Plan.Parameters, "patient"), refused)

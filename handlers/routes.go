@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/internal/audit"
 	"countersign/static"
 )
 
@@ -26,6 +27,8 @@ type route struct {
 	// form, of a page's POST: the path of the page whose form sent it. When the session has ended, signing in leads back
 	// there, with what was typed (see held). nil = the day sheet.
 	form func(echo.Context) string
+	// reads, of a GET of one thing: the audit action, so that asking for what is not there is written down too.
+	reads string
 }
 
 // routes lists every route there is; the tests walk it.
@@ -46,8 +49,8 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/", access: page, handle: s.showDay},
 		{method: http.MethodGet, path: dayPoll, access: page, handle: s.dayChanged},
 		{method: http.MethodPost, path: "/patients/search", access: page, handle: s.searchPatients},
-		{method: http.MethodGet, path: "/patients/:id", access: page, handle: s.showPatient},
-		{method: http.MethodGet, path: "/appointments/:id", access: page, handle: s.showAppointment},
+		{method: http.MethodGet, path: "/patients/:id", access: page, handle: s.showPatient, reads: audit.ReadPatient},
+		{method: http.MethodGet, path: "/appointments/:id", access: page, handle: s.showAppointment, reads: audit.ReadAppointment},
 		{method: http.MethodPost, path: "/appointments/:id/status", access: page, handle: s.setStatus, form: appointmentForm},
 		{method: http.MethodGet, path: "/queue", access: page, handle: s.showQueue},
 		{method: http.MethodGet, path: "/outbox", access: page, handle: s.showOutbox},
@@ -57,8 +60,8 @@ func (s *Server) routes() []route {
 
 		{method: http.MethodGet, path: "/proposals/new", access: page, handle: s.newProposal},
 		{method: http.MethodPost, path: "/proposals", access: page, handle: s.propose, form: proposeForm},
-		{method: http.MethodGet, path: "/proposals/:id", access: page, handle: s.showCard},
-		{method: http.MethodGet, path: "/proposals/:id/edit", access: page, handle: s.editProposal},
+		{method: http.MethodGet, path: "/proposals/:id", access: page, handle: s.showCard, reads: audit.ReadProposal},
+		{method: http.MethodGet, path: "/proposals/:id/edit", access: page, handle: s.editProposal, reads: audit.ReadProposal},
 		{method: http.MethodPost, path: "/proposals/:id/revisions", access: page, handle: s.reviseProposal, form: reviseForm},
 		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
 		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
@@ -67,16 +70,16 @@ func (s *Server) routes() []route {
 
 		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},
 		{method: http.MethodPost, path: "/api/v1/patients/search", access: api, handle: s.apiSearchPatients},
-		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient},
+		{method: http.MethodGet, path: "/api/v1/patients/:id", access: api, handle: s.apiPatient, reads: audit.ReadPatient},
 		{method: http.MethodGet, path: "/api/v1/practitioners", access: api, handle: s.apiPractitioners},
 		{method: http.MethodGet, path: "/api/v1/locations", access: api, handle: s.apiLocations},
 		{method: http.MethodGet, path: "/api/v1/appointment-types", access: api, handle: s.apiTypes},
 		{method: http.MethodGet, path: "/api/v1/slots", access: api, handle: s.apiSlots},
 		{method: http.MethodGet, path: "/api/v1/appointments", access: api, handle: s.apiAppointments},
-		{method: http.MethodGet, path: "/api/v1/appointments/:id", access: api, handle: s.apiAppointment},
+		{method: http.MethodGet, path: "/api/v1/appointments/:id", access: api, handle: s.apiAppointment, reads: audit.ReadAppointment},
 		{method: http.MethodPost, path: "/api/v1/proposals", access: api, handle: s.apiPropose},
 		{method: http.MethodGet, path: "/api/v1/proposals", access: api, handle: s.apiProposals},
-		{method: http.MethodGet, path: "/api/v1/proposals/:id", access: api, handle: s.apiProposal},
+		{method: http.MethodGet, path: "/api/v1/proposals/:id", access: api, handle: s.apiProposal, reads: audit.ReadProposal},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/revisions", access: api, handle: s.apiRevise},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/reject", access: api, handle: s.apiReject},
@@ -85,15 +88,17 @@ func (s *Server) routes() []route {
 }
 
 // guards are what stands before a route's handler, outermost first.
-func (s *Server) guards(r route) []echo.MiddlewareFunc {
+func (s *Server) guards(r route) (g []echo.MiddlewareFunc) {
 	switch r.access {
 	case open:
-		return []echo.MiddlewareFunc{s.sameOrigin, s.readForm}
+		g = []echo.MiddlewareFunc{s.sameOrigin, s.readForm}
 	case page:
-		return []echo.MiddlewareFunc{s.sameOrigin, s.readForm, s.requireSession(r)}
+		g = []echo.MiddlewareFunc{s.sameOrigin, s.readForm, s.requireSession(r)}
 	case api:
-		return []echo.MiddlewareFunc{s.requireToken, s.requireJSON}
-	default:
-		return nil
+		g = []echo.MiddlewareFunc{s.requireToken, s.requireJSON}
 	}
+	if r.reads != "" {
+		g = append(g, s.noteUnknown(r.reads))
+	}
+	return g
 }

@@ -62,6 +62,8 @@ func (c cell) line() string {
 func cardRows(r proposal.Record) []diffRow {
 	before, after := factsOf(r.Plan.Before), factsOf(r.Plan.After)
 	switch {
+	case r.Tampered():
+		return nil
 	case r.Plan.Before != nil && r.Plan.After != nil && r.Plan.After.Status == "cancelled":
 		return cancelRows(r, before)
 	case r.Plan.Before != nil && r.Plan.After != nil:

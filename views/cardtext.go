@@ -44,7 +44,30 @@ func changedWords(c proposal.Change) string {
 	if c.Current == 0 {
 		return what + ": no longer there (was version " + fmt.Sprint(c.Expected) + ")"
 	}
-	return fmt.Sprintf("%s: version %d is now %d", what, c.Expected, c.Current)
+	if c.Kind == proposal.PinSlot {
+		what += ": booked, blocked or given back since, so"
+	} else {
+		what += ":"
+	}
+	return fmt.Sprintf("%s version %d is now %d", what, c.Expected, c.Current)
+}
+
+// staleWords say why a card with pins that moved cannot be confirmed; another refusal has words of its own.
+func (p CardPage) staleWords() string {
+	if p.Refusal.Is() && p.Refusal.Code != refusal.ResourceChanged {
+		return p.Refusal.Words
+	}
+	return "What it was made from is no longer as it was, so it can’t be confirmed any more."
+}
+
+// reasons of the risk, without the one that a warning above them says already.
+func (p CardPage) reasons() (out []string) {
+	for _, r := range p.Record.RiskReasons {
+		if r != proposal.ReasonDoubleBooked || !slices.Contains(p.Record.Warnings, proposal.WarnDoubleBooked) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func decidedWord(state string) string {
@@ -103,6 +126,8 @@ func proofWord(state string) string {
 // noConfirm says why there is no Confirm here.
 func (p CardPage) noConfirm() string {
 	switch {
+	case p.Record.Tampered():
+		return "There is no Confirm here, and the person who runs Countersign must look at this. Reject it and propose the change again."
 	case p.Seen != nil:
 		return fmt.Sprintf("Revision %d can’t be confirmed any more, so there is no Confirm here.", p.Seen.Revision)
 	case p.changedPins():

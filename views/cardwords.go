@@ -11,7 +11,7 @@ import (
 
 // mayConfirm is the one rule for a live Confirm on the page.
 func (p CardPage) mayConfirm() bool {
-	return p.open() && !p.Record.Stale && p.Confirm.Code == "" && p.ConfirmKey != ""
+	return p.open() && !p.Record.Stale && !p.Record.Tampered() && p.Confirm.Code == "" && p.ConfirmKey != ""
 }
 
 // mayReject: a rejection compares no pins, so a stale card can still be rejected.
@@ -20,7 +20,7 @@ func (p CardPage) mayReject() bool {
 }
 
 func (p CardPage) mayRevise() bool {
-	return p.undecided() && p.Seen == nil && p.Revise.Code == "" && (p.open() || p.Refusal.Code == "resource_changed" || p.Refusal.Code == "plan_hash_mismatch")
+	return p.undecided() && p.Seen == nil && !p.Record.Tampered() && p.Revise.Code == "" && (p.open() || p.Refusal.Code == "resource_changed" || p.Refusal.Code == "plan_hash_mismatch")
 }
 
 // open: nothing was refused, nobody has decided, and it is the current revision that is shown.
@@ -34,8 +34,11 @@ func (p CardPage) changedPins() bool {
 
 func (p CardPage) approvalsOpen() bool { return p.undecided() && p.Record.Approvals.Needed > 1 }
 
-// facts of the plan's visit, before or after.
+// visit is the facts of the plan's visit, after or before; nil when there are none to show.
 func (p CardPage) visit() *proposal.Facts {
+	if p.Record.Tampered() {
+		return nil
+	}
 	if p.Record.Plan.After != nil {
 		return p.Record.Plan.After
 	}

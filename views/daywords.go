@@ -86,6 +86,9 @@ func askText(s daySheet, b dayBlock) string {
 	if len(b.asks) > 1 {
 		return "Waits: " + Count(len(b.asks), "proposal")
 	}
+	if to := b.asks[0].StartsAt.In(s.loc); b.asks[0].Action == ActionMove && to.Format(time.DateOnly) == s.date.Format(time.DateOnly) {
+		return "Waits: move to " + Clock(to) + " this day"
+	}
 	return "Waits: " + askWords(b.asks[0], s.loc)
 }
 

@@ -70,7 +70,7 @@ func outboxTools(p OutboxPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if p.Failing {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"small\">Sending fails now, on purpose. Messages are tried again by themselves.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"small\">Sending fails now, on purpose. A message that failed waits here until somebody presses “Try sending again”.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

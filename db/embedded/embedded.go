@@ -33,13 +33,17 @@ type Options struct {
 	Settings map[string]string
 }
 
-// Cluster is a running server. It stays ours, and its data directory locked, until Stop or the end of the process.
+// Cluster is a running server. It stays ours, and its data directory locked, until Stop or the end of the process. A
+// server that ends by itself is started again, at the same URL.
 type Cluster struct {
 	opts      Options
 	log       *slog.Logger
 	socketDir string
-	server    *server
+	server    *server // of keep until kept is closed
 	locks     []*os.File
+
+	leave context.CancelFunc // ends keep
+	kept  chan struct{}      // closed when keep has ended
 
 	stop    sync.Once
 	stopErr error
@@ -99,12 +103,19 @@ func Start(ctx context.Context, opts Options) (_ *Cluster, err error) {
 	if c.socketDir, err = makeSocketDir(clusterDir(home), acct); err != nil {
 		return nil, err
 	}
-	if c.server, err = startServer(ctx, home, c.socketDir, bin, acct, opts, c.log); err != nil {
+	begin := func(ctx context.Context) (*server, error) {
+		return startServer(ctx, home, c.socketDir, bin, acct, opts, c.log)
+	}
+	if c.server, err = begin(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.publish(ctx, dataDir); err != nil {
 		return nil, errors.Join(err, c.server.stop(context.WithoutCancel(ctx)))
 	}
+	var keeping context.Context
+	keeping, c.leave = context.WithCancel(context.WithoutCancel(ctx))
+	c.kept = make(chan struct{})
+	go c.keep(keeping, begin)
 	return c, nil
 }
 
@@ -131,6 +142,8 @@ func socketURL(socketDir, db string) string {
 // server is stopped at once, and recovers at its next start. Later calls return what the first returned.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stop.Do(func() {
+		c.leave()
+		<-c.kept
 		c.stopErr = c.server.stop(ctx)
 		// Only ever an empty folder: a server that is still there keeps its socket in it.
 		_ = os.Remove(c.socketDir)

@@ -56,12 +56,7 @@ func (w *world) person(email string, scripts bool) *tab {
 	w.must(err)
 	own, err := b.Tab(true)
 	w.must(err)
-	p := &tab{Browser: own, w: w, scripts: scripts}
-	w.t.Cleanup(p.leave)
-	p.resize(desk)
-	if !scripts {
-		p.call(emulation.SetScriptExecutionDisabledParams{Value: true})
-	}
+	p := w.sits(own, scripts)
 	if email != "" {
 		secret, err := account.NewSecret(rand.Reader)
 		w.must(err)
@@ -72,15 +67,23 @@ func (w *world) person(email string, scripts bool) *tab {
 	return p
 }
 
+func (w *world) sits(b *browse.Browser, scripts bool) *tab {
+	w.t.Helper()
+	p := &tab{Browser: b, w: w, scripts: scripts}
+	w.t.Cleanup(p.leave)
+	p.resize(desk)
+	if !scripts {
+		p.call(emulation.SetScriptExecutionDisabledParams{Value: true})
+	}
+	return p
+}
+
 // another is a second tab of the same person.
 func (p *tab) another() *tab {
 	p.w.t.Helper()
 	b, err := p.Browser.Tab(false)
 	p.w.must(err)
-	q := &tab{Browser: b, w: p.w, scripts: p.scripts}
-	p.w.t.Cleanup(q.leave)
-	q.resize(desk)
-	return q
+	return p.w.sits(b, p.scripts)
 }
 
 // leave closes the tab and tells what its pages should not have done.

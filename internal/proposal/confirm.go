@@ -93,14 +93,14 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		if err != nil {
 			return err
 		}
-		risk := reassess(r.Plan, c.Now, doubleBooked)
+		risk, reasons := reassess(r.Plan, c.Now, doubleBooked)
 		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
 			return err
 		}
 		if changed := moved(r.Plan, now); changed != nil {
 			return refusal.New(refusal.ResourceChanged).With("changed", changed)
 		}
-		r.Risk = risk
+		r.Risk, r.RiskReasons = risk, reasons
 		out, err = s.execute(ctx, tx, by, r, c, d, collided)
 		return err
 	})

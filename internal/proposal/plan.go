@@ -168,6 +168,9 @@ func Unreadable() (Plan, json.RawMessage) {
 	return Plan{After: &Facts{}, RiskReasons: []string{}, Warnings: []string{}}, json.RawMessage("null")
 }
 
+// Tampered reports that the record's stored plan does not have its hash; Plan stands for it and says nothing.
+func (r Record) Tampered() bool { return string(r.PlanBytes) == "null" }
+
 // Verify reports whether stored bytes are those that were hashed.
 func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
 

@@ -9,6 +9,9 @@ import (
 // ReasonAgentText is the risk reason that stays with a text an agent wrote until a person writes another.
 const ReasonAgentText = "An agent wrote the message itself"
 
+// ReasonDoubleBooked is the risk reason of the warning patient_double_booked.
+const ReasonDoubleBooked = "The patient has another visit at that time"
+
 var riskOrder = []string{Low, Medium, High, Critical}
 
 // higher gives the heavier of two risk levels.
@@ -30,7 +33,7 @@ func assess(p Plan, now time.Time, agentText bool) (level string, reasons []stri
 		because(High, ReasonAgentText)
 	}
 	if slices.Contains(p.Warnings, WarnDoubleBooked) {
-		because(High, "The patient has another visit at that time")
+		because(High, ReasonDoubleBooked)
 	}
 	b, a := p.Before, p.After
 	if b != nil && b.Practitioner.ID != a.Practitioner.ID {
@@ -72,12 +75,15 @@ func soon(p Plan, now time.Time) string {
 	}
 }
 
-// reassess is the risk at decision: from the clock and the patient's other visits as they are now, and never below
-// what the revision was shown with.
-func reassess(p Plan, now time.Time, doubleBooked bool) string {
+// reassess is the risk as it is now, from the clock and the patient's other visits, and never below what the revision
+// was shown with. The reasons are today's when it is higher.
+func reassess(p Plan, now time.Time, doubleBooked bool) (level string, reasons []string) {
 	if doubleBooked && !slices.Contains(p.Warnings, WarnDoubleBooked) {
 		p.Warnings = append(slices.Clone(p.Warnings), WarnDoubleBooked)
 	}
-	level, _ := assess(p, now, slices.Contains(p.RiskReasons, ReasonAgentText))
-	return higher(level, p.Risk)
+	level, reasons = assess(p, now, slices.Contains(p.RiskReasons, ReasonAgentText))
+	if higher(p.Risk, level) == p.Risk {
+		return p.Risk, p.RiskReasons
+	}
+	return level, reasons
 }

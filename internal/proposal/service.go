@@ -79,7 +79,10 @@ func finish(r *Record, now time.Time) {
 	if r.State == StateExpired {
 		r.Outcome = OutcomeNotExecuted
 	}
-	r.RiskReasons, r.Warnings = r.Plan.RiskReasons, r.Plan.Warnings
+	if r.RiskReasons == nil {
+		r.RiskReasons = r.Plan.RiskReasons
+	}
+	r.Warnings = r.Plan.Warnings
 	r.Summary = Summarize(r.Plan)
 	r.Approvals = Approvals{Needed: needed(r.Risk), Given: []clinic.Ref{}}
 	if r.DecidedBy != nil && (r.State == StateCompleted || r.State == StateFailed) {
@@ -124,7 +127,7 @@ func (s *Service) refuse(ctx context.Context, by clinic.Actor, action, proposalI
 	defer cancel()
 	note := s.Store.InTx(ctx, by.Clinic, func(tx Tx) error {
 		e := audit.Event{ID: s.IDs("aud"), At: tx.Now(), Actor: by, Action: action, Outcome: audit.Denied, Code: r.Code}
-		if proposalID != "" {
+		if clinic.ValidID(proposalID) { // what has not the shape of an id does not exist
 			rec, err := current(ctx, tx, proposalID)
 			if err == nil {
 				e = s.event(tx.Now(), by, action, audit.Denied, rec)
@@ -151,7 +154,14 @@ func current(ctx context.Context, tx Tx, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	return r, settleRecords(ctx, tx, []*Record{&r})
+	if err := settleRecords(ctx, tx, []*Record{&r}); err != nil || r.State != StateProposed || r.Plan.stay() == (Stay{}) {
+		return r, err
+	}
+	// Shown as it would be judged now: nobody is offered a button that will be refused.
+	twice, err := tx.DoubleBooked(ctx, r.Plan.stay())
+	r.Risk, r.RiskReasons = reassess(r.Plan, tx.Now(), twice)
+	r.Approvals.Needed = needed(r.Risk)
+	return r, err
 }
 
 // settleRecords finishes records and finds what moved under the waiting ones, in one query for all.
@@ -170,6 +180,7 @@ func settleRecords(ctx context.Context, tx Tx, records []*Record) error {
 		for _, r := range records {
 			if r.State == StateProposed && tx.Now().Before(r.ExpiresAt) {
 				r.Changed = moved(r.Plan, now)
+				r.Risk, r.RiskReasons = reassess(r.Plan, tx.Now(), false)
 			}
 		}
 	}

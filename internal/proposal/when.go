@@ -18,13 +18,20 @@ type when struct {
 
 var wallShape = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:00)?$`)
 
-// parseWhen reads `2027-03-28T10:00` as wall time and anything with an offset or Z as an instant of whole seconds.
+// parseWhen reads `2027-03-28T10:00` as wall time and anything with an offset or Z as an instant of whole seconds, which
+// may be left out.
 func parseWhen(s string) (when, error) {
 	if m := wallShape.FindStringSubmatch(s); m != nil {
 		w, err := clinic.ParseWallTime(m[1] + " " + m[2])
+		if y := w.Date.Year; err == nil && (y < 1900 || y > 9998) {
+			err = errors.New("not a time")
+		}
 		return when{wall: w}, err
 	}
 	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		t, err = time.Parse("2006-01-02T15:04Z07:00", s)
+	}
 	if err != nil || t.Nanosecond() != 0 || t.Year() < 1900 || t.Year() > 9998 {
 		return when{}, errors.New("not a time")
 	}
