@@ -47,7 +47,7 @@ func (s *Server) mcpMessage(c echo.Context) error {
 	r.Body = io.NopCloser(bytes.NewReader(sent))
 	by := actor(c)
 	by.Via = "mcp"
-	server := s.mcpServer(by, c.Scheme()+"://"+r.Host)
+	server := s.mcpServer(by, c.Scheme()+"://"+r.Host, calledTool(sent))
 	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
 		DisableLocalhostProtection: true, // a rebound name brings no token, and a proxy on this machine keeps its own Host
@@ -55,12 +55,30 @@ func (s *Server) mcpMessage(c echo.Context) error {
 	return nil
 }
 
-// mcpServer has the tools as one actor may use them. base is this server's address as the agent knows it.
-func (s *Server) mcpServer(by clinic.Actor, base string) *mcp.Server {
+// calledTool is the tool that a message calls, "" when it calls none.
+func calledTool(message []byte) string {
+	var m struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(message, &m) != nil || m.Method != "tools/call" {
+		return "" // the SDK says what is wrong with it
+	}
+	return m.Params.Name
+}
+
+// mcpServer has the tools as one actor may use them; only the one called, when one is, since each costs 0.1 ms to add.
+// base is this server's address as the agent knows it.
+func (s *Server) mcpServer(by clinic.Actor, base, called string) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "countersign", Title: "Countersign", Version: "1"}, &mcp.ServerOptions{
 		Instructions: mcpInstructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	server.AddReceivingMiddleware(withoutStreams)
 	for _, t := range s.tools {
+		if called != "" && t.Name != called {
+			continue
+		}
 		server.AddTool(t.Tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return s.toolResult(ctx, t, by, base, r.Params.Arguments), nil
 		})
