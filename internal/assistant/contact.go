@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -91,10 +92,14 @@ func (r *reading) numbers() {
 		switch {
 		case !t.digits && !(word && alone == 1):
 		case plain && (len(t.word) >= 5 && len(t.word) <= 12 || n > 0 && r.spans[n-1].means() == "mrn"):
-			if r.m.Patient != "" && strings.Trim(r.m.Patient, "0123456789") == "" {
-				r.ask("people", r.m.Patient, t.raw)
+			if r.m.Patient != "" && !r.ofPerson(s) {
+				r.ask("people", r.m.Patient, t.word)
+				if r.person.from > s.from {
+					r.m.Patient, r.person = t.word, run{s.from, s.to, n}
+				}
 				continue
 			}
+			r.person.to = s.to
 			r.m.Patient = strings.TrimSpace(r.m.Patient + " " + t.word)
 		case plain && r.r.Asks == AskPatient && len(t.word) == 4 && number >= 1880 && number <= r.today.Year:
 			r.m.Born = &Born{Year: number}
@@ -107,4 +112,19 @@ func (r *reading) numbers() {
 			r.ask("number", t.raw)
 		}
 	}
+}
+
+// ofPerson reports a record number that stands beside the name: right before it, or behind it with nothing of its own
+// between them.
+func (r *reading) ofPerson(s span) bool {
+	if s.to == r.person.from {
+		sign := r.tokens[s.from].after
+		return sign == 0 || sign == ','
+	}
+	for _, o := range r.spans {
+		if o.from >= r.person.to && o.to <= s.from && !slices.Contains([]string{"skip", "mrn", "title", "born"}, o.means()) {
+			return false
+		}
+	}
+	return s.from >= r.person.to && strings.Trim(r.m.Patient, "0123456789") != ""
 }

@@ -54,14 +54,13 @@ func (r *reading) data(from, to int) string {
 func (r *reading) noteStart() (at, text int, sentence bool) {
 	for i := range r.tokens {
 		best := 0
-		for _, words := range r.lang.SentenceNotes {
-			best = max(best, r.follows(i, nameParts(words)))
+		for _, parts := range r.phrases["sentence"] {
+			best = max(best, r.follows(i, parts))
 		}
 		if best > 0 {
 			return i, i + best, true
 		}
-		for _, words := range r.lang.FinalNotes {
-			parts := nameParts(words)
+		for _, parts := range r.phrases["final"] {
 			n := r.follows(i, parts)
 			if n == 0 || i+n > len(r.tokens) {
 				continue
@@ -89,8 +88,8 @@ func (r *reading) messageStart(note int) (act, stop int, text string) {
 				return s.from, i, r.tokens[i].raw
 			}
 			length := 0
-			for _, words := range r.lang.MessageStarts {
-				length = max(length, r.follows(i, nameParts(words)))
+			for _, parts := range r.phrases["message"] {
+				length = max(length, r.follows(i, parts))
 			}
 			switch {
 			case length > 0 && i+length < len(r.tokens):
@@ -122,8 +121,7 @@ func (r *reading) liftQuotes() {
 			kept[n-1].after = '"'
 		}
 		said := false
-		for _, words := range r.lang.MessageStarts {
-			parts := nameParts(words)
+		for _, parts := range r.phrases["message"] {
 			said = said || i >= len(parts) && r.follows(i-len(parts), parts) > 0
 		}
 		switch {
@@ -138,7 +136,7 @@ func (r *reading) liftQuotes() {
 
 // reasonIn is the reason code a text speaks of, if it speaks of one only.
 func (r *reading) reasonIn(text string) string {
-	inner := &reading{Grammar: r.Grammar, r: r.r, today: r.today, text: text, tokens: r.scan(text)}
+	inner := &reading{Grammar: r.Grammar, r: r.r, today: r.today, text: text, tokens: r.scan(text), folded: r.folded}
 	inner.parse()
 	return inner.reason()
 }

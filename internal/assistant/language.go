@@ -58,6 +58,7 @@ type Grammar struct {
 	lang     language
 	patterns []pattern
 	words    map[string]map[string]bool // lists of the language by name, for membership
+	phrases  map[string][][]string      // lists of phrases by name, folded
 }
 
 // NewGrammar reads the language's data file, such as "en".
@@ -66,7 +67,7 @@ func NewGrammar(name string) (*Grammar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no language %q", name)
 	}
-	g := &Grammar{words: map[string]map[string]bool{}}
+	g := &Grammar{words: map[string]map[string]bool{}, phrases: map[string][][]string{}}
 	if err := json.Unmarshal(data, &g.lang); err != nil {
 		return nil, fmt.Errorf("language %q: %w", name, err)
 	}
@@ -82,6 +83,11 @@ func NewGrammar(name string) (*Grammar, error) {
 			g.words[list][foldWord(w)] = true
 		}
 	}
+	for list, phrases := range map[string][]string{"sentence": g.lang.SentenceNotes, "final": g.lang.FinalNotes, "message": g.lang.MessageStarts} {
+		for _, phrase := range phrases {
+			g.phrases[list] = append(g.phrases[list], nameParts(phrase))
+		}
+	}
 	rules := append([]rule(nil), g.lang.Patterns...)
 	rules = append(rules, rule{Means: "skip", Say: g.lang.Skip}, rule{Means: "condition", Say: g.lang.Conditions})
 	for i := range rules {
@@ -90,7 +96,11 @@ func NewGrammar(name string) (*Grammar, error) {
 			if err != nil {
 				return nil, fmt.Errorf("language %q, %q: %w", name, say, err)
 			}
-			g.patterns = append(g.patterns, pattern{&rules[i], seq})
+			p := pattern{rule: &rules[i], seq: seq, first: map[string]bool{}}
+			if !firsts(seq, p.first) {
+				p.first = nil
+			}
+			g.patterns = append(g.patterns, p)
 		}
 	}
 	return g, nil

@@ -28,6 +28,16 @@ func nameParts(name string) (parts []string) {
 	return parts
 }
 
+// nameParts of a name of the lexicon are folded once for a message.
+func (r *reading) nameParts(name string) []string {
+	parts, ok := r.folded[name]
+	if !ok {
+		parts = nameParts(name)
+		r.folded[name] = parts
+	}
+	return parts
+}
+
 // follows is how many tokens from i say the parts in this order; 0 when they do not.
 func (r *reading) follows(i int, parts []string) int {
 	for n, part := range parts {
@@ -47,7 +57,7 @@ func (r *reading) practitioner(i int) span {
 	var found []string
 	length := 0
 	for _, name := range r.r.Names.Practitioners {
-		parts := nameParts(name)
+		parts := r.nameParts(name)
 		for len(parts) > 1 && r.is("title", parts[0]) {
 			parts = parts[1:]
 		}
@@ -96,7 +106,7 @@ func (r *reading) named(i int, means string, names []string) span {
 	var found, part []string
 	length := 0
 	for _, name := range names {
-		parts := nameParts(name)
+		parts := r.nameParts(name)
 		if n := r.follows(i, parts); n > length {
 			found, length = []string{name}, n
 		}

@@ -2,14 +2,43 @@ package assistant
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
 // pattern is one way to say a rule: words, (one|of several), [perhaps], <a set of words>, {a slot}.
 type pattern struct {
-	rule *rule
-	seq  []node
+	rule  *rule
+	seq   []node
+	first map[string]bool // the words it can begin with; nil for any
 }
+
+// firsts adds the words a sequence can begin with; false when a slot can be first, or nothing of it is needed.
+func firsts(seq []node, words map[string]bool) (known bool) {
+	for _, n := range seq {
+		switch {
+		case n.slot != "":
+			return false
+		case n.word != "":
+			words[n.word] = true
+			return true
+		}
+		all := true
+		for _, alt := range n.alts {
+			all = firsts(alt, words) && all || len(alt) == 0 && all
+		}
+		if !all {
+			return false
+		}
+		if !slices.ContainsFunc(n.alts, func(alt []node) bool { return len(alt) == 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether the pattern can begin with the token.
+func (p pattern) begins(t token) bool { return p.first == nil || p.first[t.word] || p.first[t.stem] }
 
 // node is a literal, a slot, or alternatives.
 type node struct {
@@ -111,7 +140,7 @@ func (s span) cap(slot string) (capture, bool) {
 func (r *reading) match(i int) span {
 	best := span{from: i, to: i + 1}
 	for _, p := range r.patterns {
-		if first := p.seq[0]; first.word != "" && !r.tokens[i].is(first.word) {
+		if !p.begins(r.tokens[i]) {
 			continue
 		}
 		r.walk(p.seq, i, i, nil, func(end int, caps []capture) {

@@ -94,7 +94,7 @@ func (r *reading) people() {
 	if r.m.Workflow == Register {
 		r.splitName(u)
 	} else {
-		r.m.Patient = name
+		r.m.Patient, r.person = name, u
 	}
 	for i, o := range runs {
 		if i == chosen || !r.anotherPerson(o, name) {

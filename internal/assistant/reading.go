@@ -22,7 +22,9 @@ type reading struct {
 	spans  []span
 	m      Meaning
 	unsure []string
-	textOf int // the token of the act that m.Text belongs to
+	folded map[string][]string // parts of the lexicon's names
+	person run                 // that m.Patient names
+	textOf int                 // the token of the act that m.Text belongs to
 }
 
 // Interpret never fails: what it does not understand says nothing.
@@ -34,7 +36,7 @@ func (g *Grammar) Interpret(_ context.Context, q Request) (Meaning, error) {
 		}
 		return Meaning{}, nil
 	}
-	r := &reading{Grammar: g, r: q, today: clinic.DateOf(q.Now, q.Now.Location()), text: text}
+	r := &reading{Grammar: g, r: q, today: clinic.DateOf(q.Now, q.Now.Location()), text: text, folded: map[string][]string{}}
 	r.tokens = g.scan(text)
 	if len(r.tokens) == 0 || r.freeText() {
 		return r.m, nil

@@ -112,6 +112,9 @@ func (r *reading) slot(name string, i int) []capture {
 	case "time":
 		best := span{}
 		for _, p := range r.patterns {
+			if !p.begins(t) {
+				continue
+			}
 			if p.rule.Means == "clock" || p.rule.Means == "clock.at" || p.rule.Means == "clock.past" || p.rule.Means == "clock.hour" {
 				r.walk(p.seq, i, i, nil, func(end int, caps []capture) {
 					if end > best.to {
