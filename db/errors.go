@@ -31,6 +31,8 @@ func translate(err error) error {
 			return fmt.Errorf("%w: %w", errSerialize, busy(err))
 		case pe.Code == "23P01":
 			return fmt.Errorf("%w: %w", proposal.ErrOverlap, err)
+		case pe.Code == "23505" && pe.Constraint == "patients_clinic_mrn_key":
+			return fmt.Errorf("%w: %w", proposal.ErrMRNTaken, &sqlError{pe})
 		case pe.Code.Class() == "08" || pe.Code.Class() == "57" || pe.Code.Class() == "53" || pe.Code == "55P03" || pe.Code == "25P03":
 			return busy(err)
 		}

@@ -57,11 +57,12 @@ type OutboxRow struct {
 	Zone                                                             string
 }
 
-const outboxColumns = `o.id, o.appointment, o.version, o.kind, o.channel, o.recipient, o.subject, o.body, o.state, o.attempts, o.last_code, o.proposal, o.revision,
-	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.next_at, p.given || ' ' || p.family AS patient_name, l.zone`
+const outboxColumns = `o.id, coalesce(o.appointment, '') AS appointment, o.version, o.kind, o.channel, o.recipient, o.subject, o.body, o.state, o.attempts, o.last_code, o.proposal, o.revision,
+	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.next_at, p.given || ' ' || p.family AS patient_name, coalesce(l.zone, '') AS zone`
 
-const outboxTables = ` FROM outbox o JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment
-	JOIN patients p ON p.clinic = a.clinic AND p.id = a.patient JOIN locations l ON l.clinic = a.clinic AND l.id = a.location`
+// A message about no visit has no zone, and its patient is that of its proposal.
+const outboxTables = ` FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal JOIN patients p ON p.clinic = q.clinic AND p.id = q.patient
+	LEFT JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment LEFT JOIN locations l ON l.clinic = a.clinic AND l.id = a.location`
 
 // MessageFilter narrows Messages; zero members do not.
 type MessageFilter struct {
@@ -101,10 +102,10 @@ func (t *Tx) MessagesOf(ctx context.Context, proposalID string) ([]OutboxRow, er
 }
 
 // RetryMessage queues a message again that failed or waits for its next attempt. It touches no booking. It gives the
-// message's appointment. Errors: not_found; validation_failed when there is nothing to try again.
+// message's appointment, "" for one about no visit. Errors: not_found; validation_failed when there is nothing to try again.
 func (t *Tx) RetryMessage(ctx context.Context, id string) (appointment string, err error) {
 	var rows []struct{ Appointment, State string }
-	if err := t.sel(ctx, &rows, `SELECT appointment, state FROM outbox WHERE id = $1 FOR UPDATE`, id); err != nil {
+	if err := t.sel(ctx, &rows, `SELECT coalesce(appointment, '') AS appointment, state FROM outbox WHERE id = $1 FOR UPDATE`, id); err != nil {
 		return "", err
 	}
 	if len(rows) == 0 {

@@ -16,7 +16,7 @@ import (
 var errRows = errors.New("db: a write did not touch the rows it was to touch")
 
 // One statement writes a whole decision: fewer round trips, and the locks are held briefly. Its parts see one snapshot;
-// the rows are locked already. $1-$13 are the decision, the rest the appointment step.
+// the rows are locked already. $1-$13 are the decision, the rest the step about a row.
 const (
 	decideParts = `head AS (UPDATE proposals SET state = $4, outcome = $5, risk = $14, decided_by = $6, decided_name = $7, decided_at = $8, decided_note = $9, result = $10
 		WHERE id = $1 AND revision = $2 AND state = 'proposed' AND $4 <> '' RETURNING 1),
@@ -47,7 +47,8 @@ const (
 	executeEnd  = `WITH ` + decideParts + messageParts + slotParts + cancelVisit + executeTail
 )
 
-// Execute implements proposal.Tx. Errors: proposal.ErrOverlap when another active appointment lies there.
+// Execute implements proposal.Tx. Errors: proposal.ErrOverlap when another active appointment lies there;
+// proposal.ErrMRNTaken.
 func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, error) {
 	trail, err := auditRows(e.Audit)
 	if err != nil {
@@ -63,7 +64,10 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 		if err != nil {
 			return 0, err
 		}
-		args = append(args, e.PlanHash, messages, pq.StringArray(step.FreeSlots), *step.Appointment, pq.StringArray(step.TakeSlots))
+		args = append(args, e.PlanHash, messages)
+		if step.Appointment != nil {
+			args = append(args, pq.StringArray(step.FreeSlots), *step.Appointment, pq.StringArray(step.TakeSlots))
+		}
 		switch step.Op {
 		case proposal.OpMove:
 			query = executeMove
@@ -74,6 +78,10 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 		case proposal.OpCancel:
 			query = executeEnd
 			args = append(args, step.ReasonCode, step.ExpectVersion, step.Patient)
+		case proposal.OpRegister, proposal.OpContact, proposal.OpSend:
+			own := []any{}
+			query, own = patientStep(step)
+			args = append(args, own...)
 		default:
 			return 0, fmt.Errorf("db: no such step %q", step.Op)
 		}
@@ -108,7 +116,7 @@ func nullJSON(b []byte) *string {
 // messageRow is one outbox row as a parameter.
 type messageRow struct {
 	ID          string     `json:"id"`
-	Appointment string     `json:"appointment"`
+	Appointment *string    `json:"appointment"`
 	Version     int64      `json:"version"`
 	Kind        string     `json:"kind"`
 	Channel     string     `json:"channel"`
@@ -123,7 +131,7 @@ func messageRows(rows []proposal.OutboxRow) (string, error) {
 	out := make([]messageRow, len(rows))
 	for i, r := range rows {
 		m := r.Message
-		out[i] = messageRow{r.ID, r.Appointment, r.Version, m.Kind, m.Channel, m.Recipient, m.Subject, m.Text, m.Calendar, m.SendAt}
+		out[i] = messageRow{r.ID, orNull(r.Appointment), r.Version, m.Kind, m.Channel, m.Recipient, m.Subject, m.Text, m.Calendar, m.SendAt}
 	}
 	b, err := json.Marshal(out)
 	return string(b), err

@@ -46,10 +46,10 @@ func touched(n, want int64, err error) error {
 func (t proposalTx) Insert(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
 	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `INSERT INTO proposals (clinic, id, action, revision, expires_at, risk, reason, created_by, created_kind, created_name, owner,
-		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at, scope, wish)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
 		t.clinic, r.ID, r.Action, r.Revision, r.ExpiresAt, r.Risk, r.Reason, by.ID(), by.Kind, by.Name(), r.Owner, r.OwnerName, r.CreatedVia, t.now,
-		to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends)
+		to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends, orNull(r.Scope), r.Wish)
 	if err := touched(n, 1, err); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (t proposalTx) AddRevision(ctx context.Context, r proposal.Record, by clini
 	}
 	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `UPDATE proposals SET revision = $2, expires_at = $3, risk = $4, editors = $5, patient = $6, appointment = $7, practitioner = $8,
-		location = $9, starts_at = $10, ends_at = $11 WHERE id = $1 AND state = 'proposed' AND revision = $2 - 1`,
-		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends)
+		location = $9, starts_at = $10, ends_at = $11, wish = $12 WHERE id = $1 AND state = 'proposed' AND revision = $2 - 1`,
+		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends, r.Wish)
 	return touched(n, 1, err)
 }
 
@@ -80,14 +80,19 @@ func (t proposalTx) Expire(ctx context.Context, most int) ([]proposal.Record, er
 	return records(heads)
 }
 
-// target is what a plan touches, for lists and for marks on the day sheet. A cancellation has no new place.
+// target is what a plan touches, for lists and for marks on the day sheet. A cancellation has no new place, and what is
+// about a patient alone none at all.
 type target struct {
 	patient, appointment, practitioner, location *string
 	starts, ends                                 *time.Time
 }
 
 func targetOf(p proposal.Plan) target {
-	to := target{patient: &p.After.Patient.ID, appointment: &p.After.Appointment}
+	to := target{patient: &p.After.Patient.ID}
+	if !p.After.OfVisit() {
+		return to
+	}
+	to.appointment = &p.After.Appointment
 	if p.After.Status != "cancelled" {
 		to.practitioner, to.location, to.starts, to.ends = &p.After.Practitioner.ID, &p.After.Location.ID, &p.After.StartsAt, &p.After.EndsAt
 	}

@@ -92,10 +92,15 @@ func (d *Desk) fill() {
 			('CLINIC', 'X_annex', 'Havnegade Annex', 'Havnegade 14, 1058 København', '+45 00 33 10 14', 'Atlantic/Reykjavik')`)
 		q(`INSERT INTO practitioners (clinic, id, name) VALUES ('CLINIC', 'X_holm', 'Dr Anna Holm'), ('CLINIC', 'X_okafor', 'Dr Ben Okafor')`)
 		q(`INSERT INTO appointment_types (clinic, id, name, minutes) VALUES ('CLINIC', 'X_std', 'Standard', 30), ('CLINIC', 'X_long', 'Long', 60), ('CLINIC', 'X_inj', 'Injection', 15)`)
-		q(`INSERT INTO patients (clinic, id, family, given, birth_date, mrn, phone, email, contact, search_text) VALUES
-			('CLINIC', 'X_maria', 'Jensen', 'Maria', '1984-03-11', '100234', NULL, 'maria.jensen.84@example.test', 'email', 'maria jensen'),
-			('CLINIC', 'X_soren', 'Groß', 'Søren Łukasz', '1970-02-28', '100300', '+45 00 20 03 00', NULL, 'sms', 'soren lukasz gross'),
-			('CLINIC', 'X_aoife', 'O''Brien-Núñez', 'Aoife', '2008-02-29', '100411', NULL, NULL, 'email', 'aoife obrien nunez')`)
+		for _, p := range []clinic.Patient{
+			{ID: "maria", Family: "Jensen", Given: "Maria", BirthDate: "1984-03-11", MRN: "100234", Email: "maria.jensen.84@example.test", Contact: "email"},
+			{ID: "soren", Family: "Groß", Given: "Søren Łukasz", BirthDate: "1970-02-28", MRN: "100300", Phone: "+45 00 20 03 00", Contact: "sms"},
+			{ID: "aoife", Family: "O'Brien-Núñez", Given: "Aoife", BirthDate: "2008-02-29", MRN: "100411", Contact: "email"},
+		} {
+			d.Exec(`INSERT INTO patients (clinic, id, family, given, birth_date, mrn, phone, email, contact, search_text)
+				VALUES ($1, $2, $3, $4, $5, $6, nullif($7, ''), nullif($8, ''), $9, $10)`,
+				c, x+p.ID, p.Family, p.Given, p.BirthDate, p.MRN, p.Phone, p.Email, p.Contact, clinic.SearchText(p))
+		}
 		for _, p := range []string{"holm", "okafor"} {
 			q(`INSERT INTO schedules (clinic, id, practitioner, location, valid_from, types) VALUES ('CLINIC', 'X_sch_` + p + `', 'X_` + p + `', 'X_main', '2020-01-01', '{X_std,X_long}')`)
 			q(fmt.Sprintf(`INSERT INTO slots (clinic, id, practitioner, location, schedule, day, starts_at, ends_at, types)

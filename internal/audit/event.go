@@ -33,6 +33,8 @@ const (
 	BookAppointment   = "appointment.book"
 	CancelAppointment = "appointment.cancel"
 	SetStatus         = "appointment.status"
+	RegisterPatient   = "patient.register"
+	UpdateContact     = "patient.contact"
 	SendMessage       = "message.send"
 	RetryMessage      = "message.retry"
 	ListMessages      = "message.list"
@@ -42,7 +44,8 @@ const (
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
-		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, SendMessage, RetryMessage,
+		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
+		SendMessage, RetryMessage,
 		ListMessages, ReadAudit}
 }
 

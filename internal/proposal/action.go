@@ -15,13 +15,16 @@ import (
 type action struct {
 	name       string // reschedule_appointment@1
 	parameters []parameter
+	subject    string // the parameter that stays through all revisions, "" = none
+	// check finds what is wrong between the parameters, each of which is right; nil = nothing can be.
+	check func(params map[string]any) []refusal.Field
 	// draft makes the effects from today's facts. Refusals come in the order of contract section 6.
 	draft func(ctx context.Context, d *drafting) error
 	title func(p Plan) string
 	audit string // action of the audit trail when it has run
 }
 
-var actions = []action{reschedule, book, cancel}
+var actions = []action{reschedule, book, cancel, register, updateContact, sendMessage}
 
 // Actions lists the names that can be proposed.
 func Actions() []string {
@@ -30,6 +33,15 @@ func Actions() []string {
 		names[i] = a.name
 	}
 	return names
+}
+
+// read checks the parameters of the action, all at once.
+func (a action) read(given map[string]any) (map[string]any, []refusal.Field) {
+	params, wrong := readParameters(a.parameters, given)
+	if len(wrong) == 0 && a.check != nil {
+		wrong = a.check(params)
+	}
+	return params, wrong
 }
 
 func actionNamed(name string) (action, error) {
@@ -50,6 +62,7 @@ type drafting struct {
 	plan   *Plan
 	rows   pinSet
 	wrong  []refusal.Field
+	why    []string // what makes the risk what it is, beyond what assess sees in the plan
 }
 
 // unknown notes a field that names nothing of this clinic. Other errors pass.

@@ -11,7 +11,8 @@ var ReasonCodes = []string{"patient_request", "practitioner_unavailable", "clini
 
 // cancel ends one booked visit and frees its time.
 var cancel = action{
-	name: "cancel_appointment@1",
+	name:    "cancel_appointment@1",
+	subject: "appointment",
 	parameters: []parameter{
 		{name: "appointment", kind: kindID, required: true},
 		{name: "reason_code", kind: kindCode, required: true, codes: ReasonCodes},

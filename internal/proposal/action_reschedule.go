@@ -11,7 +11,8 @@ import (
 
 // reschedule moves one booked visit to another time, practitioner or location; the type stays.
 var reschedule = action{
-	name: "reschedule_appointment@1",
+	name:    "reschedule_appointment@1",
+	subject: "appointment",
 	parameters: []parameter{
 		{name: "appointment", kind: kindID, required: true},
 		{name: "starts_at", kind: kindTime, required: true},
@@ -77,6 +78,9 @@ func draftReschedule(ctx context.Context, d *drafting) error {
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
 	d.tell(visit.Patient, changeMessage)
+	if err := d.contradiction(ctx, visit); err != nil {
+		return err
+	}
 	return d.warnDoubleBooking(ctx)
 }
 

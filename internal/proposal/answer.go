@@ -52,6 +52,41 @@ func appointmentAnswer(f *Facts, version int64) AppointmentAnswer {
 		f.Practitioner, clinic.Ref{ID: f.Location.ID, Name: f.Location.Name}, clinic.Ref{ID: f.Patient.ID, Name: f.Patient.Name}, f.Slots}
 }
 
+// PatientAnswer is a patient as the API gives one (GET /patients/{id}).
+type PatientAnswer struct {
+	ID        string  `json:"id"`
+	Name      string  `json:"name"`
+	BirthDate string  `json:"birth_date"`
+	MRN       string  `json:"mrn"`
+	Version   int64   `json:"version"`
+	Phone     *string `json:"phone"`
+	Email     *string `json:"email"`
+	Contact   string  `json:"contact_preference"`
+}
+
+// MessageAnswer is one message that was put in the outbox.
+type MessageAnswer struct {
+	ID string `json:"id"`
+	Message
+}
+
+// result is what a plan that ran answers: the row it was about, or the messages.
+func result(p Plan, step Step, version int64, rows []OutboxRow) map[string]any {
+	f := p.After.Patient
+	switch step.Op {
+	case OpRegister, OpContact:
+		return map[string]any{"patient": PatientAnswer{f.ID, f.Name, f.BirthDate, f.MRN, version, f.Phone, f.Email, f.Contact}}
+	case OpSend:
+		sent := make([]MessageAnswer, len(rows))
+		for i, r := range rows {
+			sent[i] = MessageAnswer{r.ID, r.Message}
+		}
+		return map[string]any{"messages": sent}
+	default:
+		return map[string]any{"appointment": appointmentAnswer(p.After, version)}
+	}
+}
+
 // failure is the result of an approved write that did not happen.
 type failure struct {
 	Code         string `json:"code"`

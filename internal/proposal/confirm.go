@@ -3,6 +3,7 @@ package proposal
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
@@ -58,6 +59,9 @@ func (s *Service) confirm(ctx context.Context, by clinic.Actor, d Decision) (Ans
 	if errors.Is(err, ErrOverlap) {
 		// No pin could show it: the transaction is gone, so the outcome is stored in a new one.
 		out, err = s.claimAndRun(ctx, by, d, true)
+	} else if errors.Is(err, ErrMRNTaken) {
+		// Now the search under the lock finds who has it.
+		out, err = s.claimAndRun(ctx, by, d, false)
 	}
 	if saved, ok := isReplay(err); ok {
 		return s.replayed(ctx, by, saved)
@@ -97,7 +101,18 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
 			return err
 		}
-		if changed := moved(r.Plan, now); changed != nil {
+		changed := moved(r.Plan, now)
+		if r.Action == register.name {
+			if err := tx.LockRegistrations(ctx); err != nil {
+				return err
+			}
+			found, err := newcomers(ctx, tx, r.Plan)
+			if err != nil {
+				return err
+			}
+			changed = append(changed, found...)
+		}
+		if changed != nil {
 			return refusal.New(refusal.ResourceChanged).With("changed", changed)
 		}
 		r.Risk, r.RiskReasons = risk, reasons
@@ -110,34 +125,31 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 // execute writes exactly what the plan's steps say, with outbox, audit and the saved answer, in one statement.
 func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision, collided bool) (Answer, error) {
 	p := r.Plan
-	step, err := appointmentStep(p)
+	step, err := mainStep(p)
 	if err != nil {
 		return Answer{}, err
 	}
-	version := int64(1)
-	if step.ExpectVersion != nil {
-		version = *step.ExpectVersion + 1
-	}
+	version := step.versionAfter()
 	at := wholeSecond(c.Now)
 	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
 	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Risk: r.Risk, By: by, Key: d.Key, Status: StatusOK, DecidedAt: c.Now}
-	var result any
+	var outcome any
 	if collided {
 		r.State, r.Outcome = StateFailed, OutcomeFailed
 		others, err := s.freeNear(ctx, tx, p, c)
 		if err != nil {
 			return Answer{}, err
 		}
-		result = failure{refusal.SlotTaken, "Another visit of this practitioner lies in that time. Nothing was changed.", others}
+		outcome = failure{refusal.SlotTaken, "Another visit of this practitioner lies in that time. Nothing was changed.", others}
 	} else {
 		r.State, r.Outcome = StateCompleted, OutcomeCompleted
-		result = map[string]any{"appointment": appointmentAnswer(p.After, version)}
 		e.Steps = []Step{step}
 		for _, m := range p.Messages {
 			e.Messages = append(e.Messages, OutboxRow{ID: s.IDs("msg"), Appointment: p.After.Appointment, Version: version, Message: m})
 		}
+		outcome = result(p, step, version, e.Messages)
 	}
-	if r.Result, err = encode(result); err != nil {
+	if r.Result, err = encode(outcome); err != nil {
 		return Answer{}, err
 	}
 	e.State, e.Outcome, e.Result = r.State, r.Outcome, r.Result
@@ -151,7 +163,7 @@ func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record,
 		return Answer{}, err
 	}
 	if !collided && got != version {
-		return Answer{}, errors.New("proposal: the appointment did not reach the planned version")
+		return Answer{}, errors.New("proposal: the row did not reach the planned version")
 	}
 	return Answer{Status: e.Status, Body: e.Body, Record: r}, nil
 }
@@ -165,22 +177,48 @@ func (s *Service) decisionEvents(c Claim, by clinic.Actor, r Record, step Step, 
 	}
 	a, _ := actionNamed(r.Action) // registered: the plan was made by it
 	ran := s.event(c.Now, by, a.audit, audit.Success, r)
-	ran.ObjectKind, ran.Object, ran.Version = PinAppointment, *step.Appointment, version
+	ran.ObjectKind, ran.Object, ran.Version = PinPatient, *step.Patient, version
+	if step.Appointment != nil {
+		ran.ObjectKind, ran.Object = PinAppointment, *step.Appointment
+	}
 	return []audit.Event{confirmed, ran}
 }
 
-// appointmentStep is the one step of a plan that changes an appointment. A plan without one is never vacuously done.
-func appointmentStep(p Plan) (Step, error) {
-	var found []Step
-	for _, st := range p.Steps {
-		if st.Op != OpSend {
-			found = append(found, st)
-		}
+// mainStep is the one step of a plan that is about a row: an appointment, a patient, or the patient that a message alone
+// goes to. A plan without one is never vacuously done.
+func mainStep(p Plan) (Step, error) {
+	found := slices.Clone(p.Steps)
+	if len(found) != 1 {
+		found = slices.DeleteFunc(found, func(st Step) bool { return st.Op == OpSend })
 	}
-	if len(found) != 1 || found[0].Appointment == nil || (found[0].Op == OpCreate) != (found[0].ExpectVersion == nil) {
-		return Step{}, errors.New("proposal: a plan without exactly one complete appointment step")
+	if len(found) != 1 || !found[0].complete() {
+		return Step{}, errors.New("proposal: a plan without exactly one complete step about a row")
 	}
 	return found[0], nil
+}
+
+// complete tells whether a step names all that it runs on.
+func (st Step) complete() bool {
+	creates := st.Op == OpCreate || st.Op == OpRegister
+	switch st.Op {
+	case OpRegister, OpContact:
+		return st.Patient != nil && st.Record != nil && creates == (st.ExpectVersion == nil)
+	case OpSend:
+		return st.Patient != nil && st.Message != nil && st.ExpectVersion != nil
+	default:
+		return st.Appointment != nil && creates == (st.ExpectVersion == nil)
+	}
+}
+
+// versionAfter is the version that the step's row will have: a message does not change the patient.
+func (st Step) versionAfter() int64 {
+	switch {
+	case st.ExpectVersion == nil:
+		return 1
+	case st.Op == OpSend:
+		return *st.ExpectVersion
+	}
+	return *st.ExpectVersion + 1
 }
 
 // freeNear offers other times after a collision; none is chosen.

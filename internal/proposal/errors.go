@@ -7,3 +7,6 @@ var ErrOverlap = errors.New("proposal: the practitioner has another active appoi
 
 // ErrCommitUnknown says that the connection was lost while committing: look the key up, never repeat blindly.
 var ErrCommitUnknown = errors.New("proposal: not known whether the transaction was committed")
+
+// ErrMRNTaken says that somebody else, who did not come through a registration, got the record number at that moment.
+var ErrMRNTaken = errors.New("proposal: another patient has this record number")

@@ -3,6 +3,7 @@ package proposal
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,11 @@ const (
 	kindBool
 	kindText
 	kindCode
+	kindName
+	kindBirthDate
+	kindMRN
+	kindPhone
+	kindEmail
 )
 
 // parameter describes one member of an action's parameters.
@@ -32,6 +38,11 @@ type parameter struct {
 
 // MaxText is the most characters of free text (contract section 6).
 const MaxText = 500
+
+// MaxName is the most characters of a family or given name.
+const MaxName = 100
+
+var mrnShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9./-]{0,31}$`)
 
 // readParameters checks types, required members and unknown names, all at once, and gives every parameter of the
 // action: strings, booleans, nil. It never trusts a nested value.
@@ -88,7 +99,17 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 			}
 			if out[p.name] = any(clean); clean == "" {
 				out[p.name] = nil
+				if p.required && err == nil {
+					bad(p.name, "This is needed.")
+				}
 			}
+		default:
+			s, ok := v.(string)
+			clean, wrong := readPersonal(p.kind, s)
+			if !ok || wrong != "" {
+				bad(p.name, orWords(wrong, "Give text."))
+			}
+			out[p.name] = clean
 		}
 	}
 	known := map[string]bool{}
@@ -101,6 +122,45 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 		}
 	}
 	return out, wrong
+}
+
+// readPersonal reads one value of a person's record, as it is stored; wrong says what it must look like.
+func readPersonal(k kind, s string) (clean, wrong string) {
+	var err error
+	switch k {
+	case kindName:
+		if clean, err = clinic.CleanText(s, MaxName); err != nil {
+			return "", fmt.Sprintf("At most %d characters; nothing was cut.", MaxName)
+		}
+		if clinic.Fold(clean) == "" {
+			return "", "A name has letters."
+		}
+	case kindBirthDate:
+		if _, err = clinic.ParseDate(s); err != nil {
+			return "", "Give a day that exists, as YYYY-MM-DD."
+		}
+		clean = s
+	case kindMRN:
+		if clean = strings.TrimSpace(s); !mrnShape.MatchString(clean) {
+			return "", "Up to 32 letters, digits, points, hyphens or slashes."
+		}
+	case kindPhone:
+		if clean, err = clinic.ParsePhone(s); err != nil {
+			return "", "Give the whole number with its country code, such as +45 20 12 34 56."
+		}
+	case kindEmail:
+		if clean, err = clinic.ParseEmail(s); err != nil {
+			return "", "Give one address, such as name@example.org."
+		}
+	}
+	return clean, ""
+}
+
+func orWords(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
 }
 
 func unknownWords(name string) string { return "There is no such " + name + " in this clinic." }

@@ -38,6 +38,9 @@ func pinLabel(p Plan, pin Pin) string {
 			}
 		}
 	}
+	if pin.Kind == PinPatient {
+		return "The record of the patient who may be the same"
+	}
 	return pin.Kind
 }
 

@@ -22,6 +22,9 @@ const (
 	OpCreate = "create_appointment"
 	OpCancel = "cancel_appointment"
 	OpSend   = "send_message"
+
+	OpRegister = "create_patient"
+	OpContact  = "update_patient"
 )
 
 // Plan is the canonical document of what will execute (contract section 3). Every member is always present, null or
@@ -44,7 +47,8 @@ type Plan struct {
 	ExpiresAt   time.Time      `json:"expires_at"`
 }
 
-// Facts is what is shown of a visit as it stands or will stand.
+// Facts is what is shown of a visit as it stands or will stand. An action on a patient alone has only the patient line;
+// Appointment is then "" and every other member is null in the document.
 type Facts struct {
 	Appointment   string       `json:"appointment"`
 	Status        string       `json:"status"`
@@ -59,8 +63,33 @@ type Facts struct {
 	Slots         []SlotFacts  `json:"slots"` // held by this visit; none once cancelled
 }
 
+// OfVisit tells a visit from a patient alone.
+func (f *Facts) OfVisit() bool { return f != nil && f.Appointment != "" }
+
+// MarshalJSON writes null for all that a patient alone does not have.
+func (f Facts) MarshalJSON() ([]byte, error) {
+	type visit Facts // without this method
+	if f.OfVisit() || f.Patient.ID == "" {
+		return json.Marshal(visit(f))
+	}
+	return json.Marshal(struct {
+		visit
+		Appointment   *string     `json:"appointment"`
+		Status        *string     `json:"status"`
+		Type          *TypeFacts  `json:"type"`
+		Practitioner  *clinic.Ref `json:"practitioner"`
+		Location      *PlaceFacts `json:"location"`
+		StartsAt      *time.Time  `json:"starts_at"`
+		EndsAt        *time.Time  `json:"ends_at"`
+		Zone          *string     `json:"zone"`
+		OffsetMinutes *int        `json:"offset_minutes"`
+		Slots         []SlotFacts `json:"slots"`
+	}{visit: visit(f)})
+}
+
 // PatientFacts is the patient line. Unreachable says why no message can go out: no_address, prefers_phone,
-// prefers_none, deceased; null when the patient can be reached by Contact.
+// prefers_none, deceased; null when the patient can be reached by Contact. Phone and Email are shown by actions on the
+// patient alone, null = none; a visit shows neither, and has null.
 type PatientFacts struct {
 	ID          string  `json:"id"`
 	Name        string  `json:"name"`
@@ -68,6 +97,8 @@ type PatientFacts struct {
 	MRN         string  `json:"mrn"`
 	Contact     string  `json:"contact"`
 	Unreachable *string `json:"unreachable"`
+	Phone       *string `json:"phone"`
+	Email       *string `json:"email"`
 }
 
 // TypeFacts is an appointment type as shown.
@@ -93,19 +124,43 @@ type SlotFacts struct {
 
 // Step is one typed, complete operation. Members that an operation does not use are null or empty.
 type Step struct {
-	Op            string     `json:"op"`
-	Appointment   *string    `json:"appointment"`
-	ExpectVersion *int64     `json:"expect_version"` // null only when the step creates
-	Patient       *string    `json:"patient"`
-	Practitioner  *string    `json:"practitioner"`
-	Location      *string    `json:"location"`
-	Type          *string    `json:"type"`
-	StartsAt      *time.Time `json:"starts_at"`
-	EndsAt        *time.Time `json:"ends_at"`
-	ReasonCode    *string    `json:"reason_code"`
-	FreeSlots     []string   `json:"free_slots"`
-	TakeSlots     []string   `json:"take_slots"`
-	Message       *int       `json:"message"` // index into messages
+	Op            string         `json:"op"`
+	Appointment   *string        `json:"appointment"`
+	ExpectVersion *int64         `json:"expect_version"` // null only when the step creates
+	Patient       *string        `json:"patient"`
+	Practitioner  *string        `json:"practitioner"`
+	Location      *string        `json:"location"`
+	Type          *string        `json:"type"`
+	StartsAt      *time.Time     `json:"starts_at"`
+	EndsAt        *time.Time     `json:"ends_at"`
+	ReasonCode    *string        `json:"reason_code"`
+	FreeSlots     []string       `json:"free_slots"`
+	TakeSlots     []string       `json:"take_slots"`
+	Message       *int           `json:"message"` // index into messages
+	Record        *PatientRecord `json:"record"`  // what a patient's row holds afterwards
+}
+
+// PatientRecord is a patient's row as a step leaves it. A null phone or e-mail is none.
+type PatientRecord struct {
+	Family    string  `json:"family"`
+	Given     string  `json:"given"`
+	BirthDate string  `json:"birth_date"`
+	MRN       string  `json:"mrn"`
+	Phone     *string `json:"phone"`
+	Email     *string `json:"email"`
+	Contact   string  `json:"contact"`
+}
+
+// Patient is the row of that id.
+func (r PatientRecord) Patient(id string) clinic.Patient {
+	p := clinic.Patient{ID: id, Family: r.Family, Given: r.Given, BirthDate: r.BirthDate, MRN: r.MRN, Contact: r.Contact}
+	if r.Phone != nil {
+		p.Phone = *r.Phone
+	}
+	if r.Email != nil {
+		p.Email = *r.Email
+	}
+	return p
 }
 
 // Pin kinds. KindProposal appears only in `changed`, for a revision that is not current.
@@ -128,7 +183,7 @@ type Pin struct {
 
 // Message is exactly what the patient will get.
 type Message struct {
-	Kind      string     `json:"kind"`    // confirmation, change, cancellation, reminder
+	Kind      string     `json:"kind"`    // confirmation, change, cancellation, reminder, message
 	Channel   string     `json:"channel"` // email, sms
 	Recipient string     `json:"recipient"`
 	Subject   *string    `json:"subject"` // null for sms
@@ -174,9 +229,9 @@ func (r Record) Tampered() bool { return string(r.PlanBytes) == "null" }
 // Verify reports whether stored bytes are those that were hashed.
 func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
 
-// stay is when the patient will be at the visit of the plan; zero for a cancellation.
+// stay is when the patient will be at the visit of the plan; zero for a cancellation and without a visit.
 func (p Plan) stay() Stay {
-	if p.After.Status == "cancelled" {
+	if !p.After.OfVisit() || p.After.Status == "cancelled" {
 		return Stay{}
 	}
 	return Stay{p.After.Patient.ID, p.After.Appointment, p.After.StartsAt, p.After.EndsAt}

@@ -13,6 +13,9 @@ type Proposing struct {
 	Parameters map[string]any
 	Reason     any    // text or nil
 	Key        string // optional
+	// Scope is a conversation's id, "" = none. Within it the same wish, free text aside, is not proposed twice while it
+	// waits: the answer is then the proposal that waits, with StatusOK.
+	Scope string
 }
 
 // Propose saves a proposal at revision 1. Nothing else has happened then. Refusals in the order of contract section 6;
@@ -37,7 +40,7 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 		return Answer{}, err
 	}
 	reason, wrong := readReason(p.Reason)
-	_, more := readParameters(a.parameters, p.Parameters)
+	_, more := a.read(p.Parameters)
 	if wrong = append(more, wrong...); len(wrong) > 0 {
 		return Answer{}, refusal.Invalid(wrong...)
 	}
@@ -56,9 +59,22 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 				return known.answer(print)
 			}
 		}
+		if err := s.Limits.within(ctx, tx, by); err != nil {
+			return err
+		}
 		r, canonical, err := s.draft(ctx, tx, a, by, s.IDs("prp"), 1, p.Parameters, nil, tx.Now())
 		if err != nil {
 			return err
+		}
+		if r.Scope = p.Scope; p.Scope != "" {
+			waiting, err := asked(ctx, tx, p.Scope, r.Wish)
+			if err != nil {
+				return err
+			}
+			if waiting != nil {
+				out, err = s.askedAgain(ctx, tx, by, p.Key, *waiting)
+				return err
+			}
 		}
 		r.Reason, r.CreatedAt = reason, wholeSecond(tx.Now())
 		r.Owner, r.OwnerName, r.CreatedVia, r.CreatedBy = by.Person, by.PersonName, by.Via, creator(by)
@@ -83,6 +99,18 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 		return s.replayed(ctx, by, saved)
 	}
 	return out, err
+}
+
+// askedAgain answers with the proposal that waits already, and says on the trail that it was asked for again.
+func (s *Service) askedAgain(ctx context.Context, tx Tx, by clinic.Actor, key string, r Record) (Answer, error) {
+	if err := tx.Audit(ctx, s.event(tx.Now(), by, audit.Propose, audit.Success, r)); err != nil {
+		return Answer{}, err
+	}
+	body, err := encode(r)
+	if err == nil && key != "" {
+		err = tx.SaveKey(ctx, by.ID(), key, r.ID, StatusOK, body)
+	}
+	return Answer{Status: StatusOK, Body: body, Record: r}, err
 }
 
 func creator(by clinic.Actor) Creator {

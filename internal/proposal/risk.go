@@ -3,6 +3,7 @@ package proposal
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +12,9 @@ const ReasonAgentText = "An agent wrote the message itself"
 
 // ReasonDoubleBooked is the risk reason of the warning patient_double_booked.
 const ReasonDoubleBooked = "The patient has another visit at that time"
+
+// ReasonAgentRegisters is the risk reason of a registration that an agent asked for.
+const ReasonAgentRegisters = "An agent asks for this registration"
 
 var riskOrder = []string{Low, Medium, High, Critical}
 
@@ -25,16 +29,39 @@ func higher(a, b string) string {
 // shortNotice: visits that start within it are medium (contract section 7).
 const shortNotice = 24 * time.Hour
 
-// assess computes risk by code from what the plan does, with reasons in words.
-func assess(p Plan, now time.Time, agentText bool) (level string, reasons []string) {
+// assess computes risk by code from what the plan does, with reasons in words. The agent's reason is what an agent did
+// that makes it high, "" for nothing.
+func assess(p Plan, now time.Time, agent string) (level string, reasons []string) {
 	level, reasons = Low, []string{}
 	because := func(l, why string) { level, reasons = higher(level, l), append(reasons, why) }
-	if agentText {
-		because(High, ReasonAgentText)
+	if agent != "" {
+		because(High, agent)
 	}
 	if slices.Contains(p.Warnings, WarnDoubleBooked) {
 		because(High, ReasonDoubleBooked)
 	}
+	if slices.Contains(p.Warnings, WarnDuplicate) {
+		because(High, "Somebody with this name and birth date is a patient already")
+	}
+	switch p.Action {
+	case register.name:
+		because(Medium, "A registration")
+	case updateContact.name:
+		because(Medium, "Contact details change")
+	}
+	if p.After.OfVisit() {
+		assessVisit(p, now, because)
+	}
+	if p.Parameters["message"] != nil && len(p.Messages) > 0 && agent == "" {
+		because(Medium, "The message is free text")
+	}
+	if p.Parameters["notify"] == false && p.After.Patient.Unreachable == nil {
+		because(Medium, "The patient could be told and will not be told")
+	}
+	return level, reasons
+}
+
+func assessVisit(p Plan, now time.Time, because func(level, why string)) {
 	b, a := p.Before, p.After
 	if b != nil && b.Practitioner.ID != a.Practitioner.ID {
 		because(Medium, "Other practitioner: "+b.Practitioner.Name+" to "+a.Practitioner.Name)
@@ -48,13 +75,6 @@ func assess(p Plan, now time.Time, agentText bool) (level string, reasons []stri
 	if why := soon(p, now); why != "" {
 		because(Medium, why)
 	}
-	if p.Parameters["message"] != nil && len(p.Messages) > 0 && !agentText {
-		because(Medium, "The message is free text")
-	}
-	if p.Parameters["notify"] == false && a.Patient.Unreachable == nil {
-		because(Medium, "The patient could be told and will not be told")
-	}
-	return level, reasons
 }
 
 // soon says which start lies within short notice, "" when none does.
@@ -81,9 +101,24 @@ func reassess(p Plan, now time.Time, doubleBooked bool) (level string, reasons [
 	if doubleBooked && !slices.Contains(p.Warnings, WarnDoubleBooked) {
 		p.Warnings = append(slices.Clone(p.Warnings), WarnDoubleBooked)
 	}
-	level, reasons = assess(p, now, slices.Contains(p.RiskReasons, ReasonAgentText))
+	level, reasons = assess(p, now, agentReason(p.RiskReasons))
 	if higher(p.Risk, level) == p.Risk {
 		return p.Risk, p.RiskReasons
 	}
+	for _, why := range p.RiskReasons {
+		if strings.HasPrefix(why, contradicts) {
+			reasons = append(reasons, why)
+		}
+	}
 	return level, reasons
+}
+
+// agentReason is the agent's among a plan's risk reasons.
+func agentReason(reasons []string) string {
+	for _, why := range []string{ReasonAgentText, ReasonAgentRegisters} {
+		if slices.Contains(reasons, why) {
+			return why
+		}
+	}
+	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
-	"slices"
 	"time"
 
 	"countersign/internal/audit"
@@ -22,6 +21,8 @@ type Service struct {
 	IDs   func(prefix string) string // random, URL-safe, at most 64 characters
 	TTL   time.Duration              // 0 = 15 minutes, 4 hours for high and critical
 	Log   *slog.Logger
+
+	Limits Limits // zero = none
 }
 
 // deadline is when a revision of that risk can no longer be decided: whole seconds, and never later than the new start.
@@ -39,7 +40,7 @@ func (s *Service) deadline(p Plan, now time.Time) time.Time {
 
 // draft makes the plan of one revision from today's facts.
 func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, proposalID string, revision int, given map[string]any, last *Plan, now time.Time) (Record, []byte, error) {
-	params, wrong := readParameters(a.parameters, given)
+	params, wrong := a.read(given)
 	if len(wrong) > 0 {
 		return Record{}, nil, refusal.Invalid(wrong...)
 	}
@@ -50,25 +51,39 @@ func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, p
 		return Record{}, nil, err
 	}
 	p.Resources = d.rows.sorted()
-	p.Risk, p.RiskReasons = assess(p, now, agentWrote(p, last, by))
+	p.Risk, p.RiskReasons = assess(p, now, agentDid(p, last, by))
+	p.RiskReasons = append(p.RiskReasons, d.why...)
 	p.ExpiresAt = s.deadline(p, now)
 	canonical, hash, err := p.Encode()
 	if err != nil {
 		return Record{}, nil, err
 	}
-	return Record{ID: proposalID, Revision: revision, PlanHash: hash, State: StateProposed, Outcome: OutcomeProposed, Action: a.name,
+	asks, err := wish(a, params)
+	if err != nil {
+		return Record{}, nil, err
+	}
+	return Record{Wish: asks, ID: proposalID, Revision: revision, PlanHash: hash, State: StateProposed, Outcome: OutcomeProposed, Action: a.name,
 		Risk: p.Risk, ExpiresAt: p.ExpiresAt, Plan: p, PlanBytes: canonical}, canonical, nil
 }
 
-// agentWrote: a free text is the agent's when an agent gave it and nobody has given another since.
-func agentWrote(p Plan, last *Plan, by clinic.Actor) bool {
-	if p.Parameters["message"] == nil {
-		return false
+// agentDid is what an agent did that makes a plan high. A free text is the agent's when an agent gave it and nobody has
+// given another since; a registration that an agent asked for stays the agent's.
+func agentDid(p Plan, last *Plan, by clinic.Actor) string {
+	before := ""
+	if last != nil {
+		before = agentReason(last.RiskReasons)
 	}
-	if last != nil && last.Parameters["message"] == p.Parameters["message"] {
-		return slices.Contains(last.RiskReasons, ReasonAgentText)
+	switch {
+	case p.Action == register.name && (by.Kind == clinic.KindAgent || before == ReasonAgentRegisters):
+		return ReasonAgentRegisters
+	case p.Parameters["message"] == nil:
+		return ""
+	case last != nil && last.Parameters["message"] == p.Parameters["message"]:
+		return before
+	case by.Kind == clinic.KindAgent:
+		return ReasonAgentText
 	}
-	return by.Kind == clinic.KindAgent
+	return ""
 }
 
 // finish fills what a record says beyond its row: words, approvals, and expired as soon as the deadline has passed.
@@ -154,8 +169,17 @@ func current(ctx context.Context, tx Tx, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	if err := settleRecords(ctx, tx, []*Record{&r}); err != nil || r.State != StateProposed || r.Plan.stay() == (Stay{}) {
+	if err := settleRecords(ctx, tx, []*Record{&r}); err != nil || r.State != StateProposed || r.Tampered() {
 		return r, err
+	}
+	if r.Action == register.name {
+		found, err := newcomers(ctx, tx, r.Plan)
+		r.Changed = append(r.Changed, found...)
+		r.Stale = len(r.Changed) > 0
+		return r, err
+	}
+	if r.Plan.stay() == (Stay{}) {
+		return r, nil
 	}
 	// Shown as it would be judged now: nobody is offered a button that will be refused.
 	twice, err := tx.DoubleBooked(ctx, r.Plan.stay())

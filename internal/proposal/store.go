@@ -27,10 +27,24 @@ type Tx interface {
 	Practitioner(ctx context.Context, id string) (clinic.Practitioner, error)
 	Location(ctx context.Context, id string) (clinic.Location, error)
 	Type(ctx context.Context, id string) (clinic.Type, error)
+	// SamePerson finds patients who may be that one: same clinic.NameKey, or same record number. At most 20, by name.
+	SamePerson(ctx context.Context, p clinic.Patient) ([]clinic.Patient, error)
+	// LockRegistrations makes every other registration of the clinic wait until this transaction ends.
+	LockRegistrations(ctx context.Context) error
+	// Zones gives the zones of the clinic's locations, each once.
+	Zones(ctx context.Context) ([]string, error)
 	// SlotsOf gives the practitioner's slot rows at a location that overlap [from, to), by start.
 	SlotsOf(ctx context.Context, practitioner, location string, from, to time.Time) ([]clinic.Slot, error)
 	// DoubleBooked reports whether the patient has another active appointment in the stay's time.
 	DoubleBooked(ctx context.Context, s Stay) (bool, error)
+
+	// Volume counts what was made since now minus the window, each number up to its limit, oldest included; for an agent
+	// also what of its own still waits.
+	Volume(ctx context.Context, by clinic.Actor, l Limits) (Volume, error)
+	// Asked locks the scope and gives the waiting proposal whose wish is that, "" when there is none.
+	Asked(ctx context.Context, scope, wish string) (proposal string, err error)
+	// MovedSince gives the last reschedule of the appointment that was completed after that, nil when there is none.
+	MovedSince(ctx context.Context, appointment, patient string, after time.Time) (*clinic.Ref, error)
 
 	// Key inserts an idempotency key or, when it is there, returns what it holds.
 	Key(ctx context.Context, person, key, fingerprint string) (known *SavedKey, err error)
@@ -44,7 +58,7 @@ type Tx interface {
 	// Versions is LockPins without the locks, for reading. Keys are the pins as given.
 	Versions(ctx context.Context, pins []Pin) (map[Pin]int64, error)
 	// Execute writes a decision: steps, state, outbox, audit and saved answer, in one statement. It gives the version
-	// of the appointment after it, 0 where no step ran.
+	// after it of the row that the step is about, 0 where no step ran. Errors: ErrOverlap, ErrMRNTaken.
 	Execute(ctx context.Context, e Execution) (version int64, err error)
 
 	// Expire marks proposals past their deadline as expired, skipping those that are being decided, at most so many.
@@ -99,7 +113,7 @@ type Execution struct {
 	By        clinic.Actor
 	Note      string
 	Result    []byte // JSON or nil
-	Steps     []Step // appointment operations of the plan; empty when nothing runs
+	Steps     []Step // the plan's step that is about a row; empty when nothing runs
 	Messages  []OutboxRow
 	Audit     []audit.Event
 	Key       string
@@ -108,7 +122,8 @@ type Execution struct {
 	DecidedAt time.Time
 }
 
-// OutboxRow is one message of the plan, to be sent after the commit.
+// OutboxRow is one message of the plan, to be sent after the commit. Version is of the appointment or, where Appointment
+// is "", of the patient.
 type OutboxRow struct {
 	ID          string
 	Appointment string

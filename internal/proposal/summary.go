@@ -25,6 +25,26 @@ func Summarize(p Plan) Summary {
 		f.New = value(of(p.After))
 		s.Fields = append(s.Fields, f)
 	}
+	if p.After.OfVisit() {
+		visitRows(row)
+	} else {
+		patientRows(row)
+	}
+	if code := text(p.Parameters, "reason_code"); code != "" {
+		s.Fields = append(s.Fields, Field{Label: "Reason", New: value(strings.ReplaceAll(code, "_", " "))})
+	}
+	for _, m := range p.Messages {
+		s.Fields = append(s.Fields, Field{Label: strings.ToUpper(m.Channel[:1]) + m.Channel[1:] + " to " + m.Recipient, New: value(m.Text)})
+	}
+	if len(p.Messages) == 0 && p.After.OfVisit() {
+		s.Fields = append(s.Fields, Field{Label: "Message", New: value("Nobody will be told: " + WhyNobodyIsTold(p))})
+	}
+	return s
+}
+
+type rowOf = func(label string, of func(*Facts) string)
+
+func visitRows(row rowOf) {
 	row("Patient", func(f *Facts) string {
 		return f.Patient.Name + ", born " + f.Patient.BirthDate + ", MRN " + f.Patient.MRN
 	})
@@ -36,16 +56,22 @@ func Summarize(p Plan) Summary {
 	row("Location", func(f *Facts) string { return f.Location.Line() })
 	row("Type", func(f *Facts) string { return f.Type.Name })
 	row("Status", func(f *Facts) string { return f.Status })
-	if code := text(p.Parameters, "reason_code"); code != "" {
-		s.Fields = append(s.Fields, Field{Label: "Reason", New: value(strings.ReplaceAll(code, "_", " "))})
+}
+
+func patientRows(row rowOf) {
+	row("Patient", func(f *Facts) string { return f.Patient.Name })
+	row("Birth date", func(f *Facts) string { return f.Patient.BirthDate })
+	row("MRN", func(f *Facts) string { return f.Patient.MRN })
+	row("Phone", func(f *Facts) string { return orNone(f.Patient.Phone) })
+	row("E-mail", func(f *Facts) string { return orNone(f.Patient.Email) })
+	row("Wants to be told by", func(f *Facts) string { return contactWords[f.Patient.Contact] })
+}
+
+func orNone(s *string) string {
+	if s == nil {
+		return "none"
 	}
-	for _, m := range p.Messages {
-		s.Fields = append(s.Fields, Field{Label: strings.ToUpper(m.Channel[:1]) + m.Channel[1:] + " to " + m.Recipient, New: value(m.Text)})
-	}
-	if len(p.Messages) == 0 {
-		s.Fields = append(s.Fields, Field{Label: "Message", New: value("Nobody will be told: " + WhyNobodyIsTold(p))})
-	}
-	return s
+	return *s
 }
 
 func value(s string) *string { return &s }
