@@ -1,6 +1,10 @@
 package assistant
 
-import "strings"
+import (
+	"strings"
+
+	"countersign/internal/clinic"
+)
 
 // What somebody quotes, or gives as a reason, a note or a message, is data: it is taken out before the request is read,
 // so that no word in it can ask for anything.
@@ -152,4 +156,31 @@ func (r *reading) reason() (code string) {
 		code = s.Value
 	}
 	return code
+}
+
+// Request is the message without what is data in it: quotations, reasons, notes and the texts of messages are left out.
+// "" for a message that is nothing else, or is refused.
+func (g *Grammar) Request(text string) string {
+	text, err := clinic.CleanLines(text, MaxText)
+	if err != nil {
+		return ""
+	}
+	r := &reading{Grammar: g, text: text, tokens: g.scan(text), folded: map[string][]string{}}
+	if len(r.tokens) == 0 {
+		return ""
+	}
+	r.parse()
+	r.liftData()
+	var out strings.Builder
+	for i, t := range r.tokens {
+		out.WriteString(t.raw)
+		switch {
+		case i == len(r.tokens)-1:
+		case t.after != 0 && t.after != '"':
+			out.WriteString(string(t.after) + " ")
+		default:
+			out.WriteByte(' ')
+		}
+	}
+	return out.String()
 }
