@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -19,6 +20,16 @@ func (t *Tx) EventCursor(ctx context.Context) (cursor string, err error) {
 
 // ValidCursor reports whether a text has the shape of an event's id.
 func ValidCursor(cursor string) bool { return cursorShape.MatchString(cursor) }
+
+// CursorAfter reports whether an event's id comes after another.
+func CursorAfter(id, than string) bool {
+	x, n, _ := strings.Cut(id, ".")
+	y, m, _ := strings.Cut(than, ".")
+	if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+		return c > 0
+	}
+	return cmp.Or(cmp.Compare(len(n), len(m)), strings.Compare(n, m)) > 0
+}
 
 // EventsAfter lists the clinic's events after a cursor, at most so many. Only what lies below the oldest transaction
 // that still runs is taken, in the order of transactions and not of numbers, so that nothing is ever added before an

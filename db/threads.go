@@ -80,7 +80,7 @@ func (t threadTx) whole(ctx context.Context, rows []threadRow) ([]assistant.Thre
 	at := map[string]*assistant.Thread{}
 	ids := make(pq.StringArray, len(rows))
 	for i, r := range rows {
-		out[i] = assistant.Thread{ID: r.ID, Person: r.Person, Title: r.Title, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Proposals: map[string]proposal.Record{}}
+		out[i] = assistant.Thread{ID: r.ID, Person: r.Person, Title: r.Title, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), SortedAt: r.UpdatedAt.UTC(), Proposals: map[string]proposal.Record{}}
 		if err := json.Unmarshal(r.Work, &out[i].Work); err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"countersign/db"
 	"countersign/db/desktest"
 	"countersign/internal/account"
+	"countersign/internal/assistant"
 	"countersign/internal/proposal"
 )
 
@@ -50,7 +51,10 @@ func serveDesk(t *testing.T, d *desktest.Desk, pool *db.DB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.deps = Deps{DB: pool, Desk: &proposal.Service{Store: db.Proposals{DB: pool}, IDs: desktest.ID, TTL: d.Desk.TTL, Log: log}, Accounts: accounts,
+	desk := &proposal.Service{Store: db.Proposals{DB: pool}, IDs: desktest.ID, TTL: d.Desk.TTL, Log: log}
+	s.words = script{}
+	talk := &assistant.Service{Store: db.Threads{DB: pool}, Desk: desk, Interpreter: s.words, IDs: desktest.ID, Log: log}
+	s.deps = Deps{DB: pool, Desk: desk, Talk: talk, Accounts: accounts,
 		Sessions: pool, Rules: account.DefaultRules, Ready: pool.Ready, Random: rand.Reader, Now: time.Now, Log: log, Closing: context.Background()}
 	server := httptest.NewServer(New(s.deps))
 	t.Cleanup(server.Close)

@@ -52,6 +52,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/patients/:id", access: page, handle: s.showPatient, reads: audit.ReadPatient},
 		{method: http.MethodGet, path: "/appointments/:id", access: page, handle: s.showAppointment, reads: audit.ReadAppointment},
 		{method: http.MethodPost, path: "/appointments/:id/status", access: page, handle: s.setStatus, form: appointmentForm},
+		{method: http.MethodGet, path: eventsPath, access: page, handle: s.events},
 		{method: http.MethodGet, path: "/queue", access: page, handle: s.showQueue},
 		{method: http.MethodGet, path: "/outbox", access: page, handle: s.showOutbox},
 		{method: http.MethodPost, path: "/outbox/:id/retry", access: page, handle: s.retryMessage, form: outboxForm},
@@ -83,6 +84,13 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/revisions", access: api, handle: s.apiRevise},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/reject", access: api, handle: s.apiReject},
+		{method: http.MethodPost, path: "/api/v1/threads", access: api, handle: s.apiStartThread},
+		{method: http.MethodGet, path: "/api/v1/threads", access: api, handle: s.apiThreads},
+		{method: http.MethodGet, path: "/api/v1/threads/:id", access: api, handle: s.apiThread},
+		{method: http.MethodPost, path: "/api/v1/threads/:id/messages", access: api, handle: s.apiSay},
+		{method: http.MethodGet, path: "/api/v1/runs/:id", access: api, handle: s.apiRun},
+		{method: http.MethodPost, path: "/api/v1/runs/:id/confirm", access: api, handle: s.apiDecide},
+		{method: http.MethodGet, path: "/api/v1/events", access: api, handle: s.events},
 		{method: http.MethodGet, path: "/api/v1/audit", access: api, handle: s.apiAudit},
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"countersign/db"
 	"countersign/internal/account"
+	"countersign/internal/assistant"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -25,6 +26,7 @@ import (
 type Deps struct {
 	DB       *db.DB
 	Desk     *proposal.Service
+	Talk     *assistant.Service
 	Demo     *outbox.DemoSender // nil when messages are not only shown
 	Accounts *account.Service
 	Sessions account.SessionStore
@@ -48,6 +50,7 @@ type Server struct {
 	store   *sessionStore
 	origin  *http.CrossOriginProtection
 	tools   []tool // what agents can call
+	feeds   *feeds
 	measure func(route, method string, status int, took time.Duration)
 }
 

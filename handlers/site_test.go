@@ -32,6 +32,8 @@ type site struct {
 	db   string // superuser's URL
 	deps Deps
 	log  *logBuffer
+	// words are the sentences that the assistant of a desk site understands.
+	words script
 }
 
 type siteOptions struct {

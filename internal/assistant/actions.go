@@ -11,8 +11,8 @@ import (
 	"countersign/internal/refusal"
 )
 
-// looks are what a conversation does without asking anybody: it only reads. None of them can wait for a confirmation.
-var looks = []string{"find_patient", "find_slots", "get_appointment"}
+// looking are what a conversation does without asking anybody: it only reads. None of them can wait for a confirmation.
+var looking = []string{"find_patient", "find_slots", "get_appointment"}
 
 // MayWait refuses what cannot become a waiting call: an action that is not registered, and one that needs no
 // confirmation. Every registered action needs one.
@@ -20,7 +20,7 @@ func MayWait(action string) error {
 	switch {
 	case slices.Contains(proposal.Actions(), action):
 		return nil
-	case slices.Contains(looks, action):
+	case slices.Contains(looking, action):
 		return refusal.Invalid(refusal.Field{Name: "action", Message: "This only reads, so there is nothing to confirm."})
 	default:
 		return refusal.New(refusal.UnknownAction).With("actions", proposal.Actions())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/internal/audit"
 	"countersign/internal/clinic"
 )
 
@@ -20,6 +21,26 @@ type dialog struct {
 	doctors   []Doctor
 	locations []clinic.Location
 	types     []clinic.Type
+	looked    bool     // patients were searched
+	shown     []string // ids of patients of whom something was read to be shown
+}
+
+// looks is what the trail is told of a step: that somebody looked for patients, and whose record was looked at.
+func (d *dialog) looks(by clinic.Actor, ids func(string) string) (out []audit.Event) {
+	event := func(action, patient string) {
+		e := audit.Event{ID: ids("aud"), At: d.tx.Now(), Actor: by, Action: action, Outcome: audit.Success, Patient: patient}
+		if patient != "" {
+			e.ObjectKind, e.Object = "patient", patient
+		}
+		out = append(out, e)
+	}
+	if d.looked {
+		event(audit.SearchPatients, "")
+	}
+	for _, id := range d.shown {
+		event(audit.ReadPatient, id)
+	}
+	return out
 }
 
 // reply is what the assistant says next: a question, a card to be made, or the end.
@@ -173,6 +194,7 @@ func (d *dialog) patient() (*reply, error) {
 	if len(terms) == 0 {
 		return &reply{text: "Who is the patient? A name, a date of birth or an MRN will do.", asks: AskPatient}, nil
 	}
+	d.looked = true
 	found, more, err := d.tx.SearchPatients(d.ctx, terms, 100)
 	if err != nil {
 		return nil, err
@@ -209,6 +231,7 @@ func (d *dialog) patient() (*reply, error) {
 
 // nextVisit helps to tell people apart.
 func (d *dialog) nextVisit(patient string) (string, error) {
+	d.shown = append(d.shown, patient)
 	upcoming, _, _, err := d.tx.PatientVisits(d.ctx, patient, 0)
 	for _, v := range upcoming {
 		if v.Status == clinic.StatusBooked {
@@ -224,6 +247,7 @@ func (d *dialog) visit() (*reply, error) {
 	if w.Visit != nil {
 		return nil, nil
 	}
+	d.shown = append(d.shown, w.Patient.ID)
 	upcoming, _, _, err := d.tx.PatientVisits(d.ctx, w.Patient.ID, 0)
 	if err != nil {
 		return nil, err

@@ -147,6 +147,11 @@ func (s *Service) work(ctx context.Context, run Run) (RunRef, error) {
 		if err != nil {
 			return err
 		}
+		if looks := d.looks(by, s.IDs); len(looks) > 0 {
+			if err := tx.Audit(ctx, looks...); err != nil {
+				return err
+			}
+		}
 		if r.propose == nil {
 			t.answer(c, tx.Now(), r)
 			return nil

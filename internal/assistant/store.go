@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"countersign/internal/audit"
 	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 )
@@ -34,6 +35,7 @@ type Tx interface {
 	// BrokenOff lists runs that nobody works on any more though they have not ended.
 	BrokenOff(ctx context.Context, most int) ([]Run, error)
 	Save(ctx context.Context, c Change) error
+	Audit(ctx context.Context, events ...audit.Event) error
 
 	SearchPatients(ctx context.Context, terms []string, most int) (found []clinic.Patient, more bool, err error)
 	PatientVisits(ctx context.Context, patient string, mostPast int) (upcoming, past []clinic.Visit, more bool, err error)

@@ -42,6 +42,7 @@ type Thread struct {
 	Calls                []ToolCall
 	Proposals            map[string]proposal.Record // of calls that wait, as they stand now
 	CreatedAt, UpdatedAt time.Time
+	SortedAt             time.Time // UpdatedAt as stored, for cursors
 }
 
 // State is the latest run's: awaiting_input before there is any.
