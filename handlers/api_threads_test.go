@@ -150,7 +150,7 @@ func (a *apiSite) listens(who, path string, headers ...string) *listener {
 		a.t.Fatal(err)
 	}
 	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
-		a.t.Fatalf("%d %s\n%s", res.StatusCode, res.Header, a.log.String())
+		a.t.Fatalf("%d %s", res.StatusCode, res.Header)
 	}
 	l := &listener{a.t, make(chan string, 1000), func() { res.Body.Close() }}
 	a.t.Cleanup(l.close)

@@ -82,5 +82,5 @@ func (s *Server) echo(routes []route) *echo.Echo {
 
 func newServer(d Deps) *Server {
 	return &Server{Deps: d, store: &sessionStore{sessions: d.Sessions, rules: d.Rules, random: d.Random},
-		origin: http.NewCrossOriginProtection(), tools: tools(), measure: requestMetrics(d.Metrics)}
+		origin: http.NewCrossOriginProtection(), tools: tools(), feeds: &feeds{db: d.DB, log: d.Log}, measure: requestMetrics(d.Metrics)}
 }

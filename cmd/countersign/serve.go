@@ -16,6 +16,7 @@ import (
 	"countersign/db"
 	"countersign/handlers"
 	"countersign/internal/account"
+	"countersign/internal/assistant"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -78,9 +79,15 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		demoSender = &outbox.DemoSender{}
 		sender = demoSender
 	}
+	words, err := assistant.NewGrammar("en")
+	if err != nil {
+		return err
+	}
+	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: words, IDs: newID, Log: log}
 	app := handlers.New(handlers.Deps{
 		DB:       d,
 		Desk:     desk,
+		Talk:     talk,
 		Demo:     demoSender,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
 		Metrics: registry, TrustedProxies: c.trustedProxies, Closing: ctx,
@@ -95,7 +102,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		defer l.Close()
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
-	workers := startWorkers(ctx, log, workersOf(d, desk, sender, log))
+	workers := startWorkers(ctx, log, workersOf(d, desk, talk, sender, log))
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })
 }

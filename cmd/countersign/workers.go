@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/db"
+	"countersign/internal/assistant"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -23,7 +24,7 @@ type worker struct {
 const horizon = 120
 
 // workersOf lists every background worker. Messages leave by sender; without one they wait in the outbox.
-func workersOf(d *db.DB, desk *proposal.Service, sender outbox.Sender, log *slog.Logger) []worker {
+func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender outbox.Sender, log *slog.Logger) []worker {
 	all := []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
 		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
@@ -34,6 +35,10 @@ func workersOf(d *db.DB, desk *proposal.Service, sender outbox.Sender, log *slog
 				}
 			}
 			return nil
+		}))},
+		{"runs", every(time.Second, forClinics(d, talk.Settle))},
+		{"events", every(time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {
+			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.SweepEvents(ctx, 7*24*time.Hour) })
 		}))},
 		{"slots", every(6*time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {
 			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.ExtendSlots(ctx, horizon) })

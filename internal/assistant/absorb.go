@@ -149,28 +149,39 @@ func (d *dialog) absorbPlace(m Meaning) (news bool, err error) {
 	return news, nil
 }
 
-// absorbTime: of the visit that is meant when that was asked for, or when it is to be cancelled; else of where it goes.
+// absorbTime: of the visit that is meant when that was asked for, when it is to be cancelled, or where words say so; else
+// of where it goes.
 func (d *dialog) absorbTime(m Meaning) (news bool) {
-	if len(m.Days) == 0 && m.Clock == nil && m.From == nil && m.Until == nil {
-		return false
+	w := d.w
+	which := &When{Days: m.VisitDays, Clock: m.VisitClock}
+	to := &When{Days: m.Days, DaysEnd: m.DaysEnd, Clock: m.Clock, From: m.From, Until: m.Until}
+	if w.Workflow == Cancel || w.Asks == AskAppointment && which.empty() {
+		which, to = to, &When{}
 	}
-	to := &d.w.When
-	if d.w.Workflow == Cancel || d.w.Asks == AskAppointment {
-		to = &d.w.Which
-		d.w.Visit = nil
+	if !which.empty() {
+		w.Which, w.Visit, news = w.Which.corrected(which), nil, true
 	}
-	if *to == nil {
-		*to = &When{}
+	if !to.empty() {
+		w.When, news = w.When.corrected(to), true
 	}
-	next := **to
-	if len(m.Days) > 0 {
-		next.Days, next.DaysEnd = m.Days, m.DaysEnd
+	return news
+}
+
+func (w *When) empty() bool {
+	return len(w.Days) == 0 && w.Clock == nil && w.From == nil && w.Until == nil
+}
+
+// corrected is what stands after more was said: a day replaces days, a time of day times of day.
+func (w *When) corrected(said *When) *When {
+	next := When{}
+	if w != nil {
+		next = *w
 	}
-	if m.Clock != nil {
-		next.Clock, next.From, next.Until = m.Clock, nil, nil
-	} else if m.From != nil || m.Until != nil {
-		next.Clock, next.From, next.Until = nil, m.From, m.Until
+	if len(said.Days) > 0 {
+		next.Days, next.DaysEnd = said.Days, said.DaysEnd
 	}
-	*to = &next
-	return true
+	if said.Clock != nil || said.From != nil || said.Until != nil {
+		next.Clock, next.From, next.Until = said.Clock, said.From, said.Until
+	}
+	return &next
 }
