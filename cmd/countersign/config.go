@@ -25,13 +25,14 @@ type config struct {
 	proposalTTL    time.Duration // 0 = the product's deadlines
 	trustedProxies []netip.Prefix
 
+	llmURL, llmModel, llmKey string // "" = words are read by the built-in grammar alone
+
 	url, token string // of mcp
 
 	// Known, and not read in this release.
-	smtpURL, smsWebhookURL   string
-	ehrURL                   string
-	ehrTimeout, ehrSettle    time.Duration
-	llmURL, llmModel, llmKey string
+	smtpURL, smsWebhookURL string
+	ehrURL                 string
+	ehrTimeout, ehrSettle  time.Duration
 }
 
 func (c *config) databaseFlags(f *flag.FlagSet) {
@@ -54,9 +55,9 @@ func (c *config) serveFlags(f *flag.FlagSet) {
 	f.StringVar(&c.ehrURL, "ehr-url", "", later)
 	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", later)
 	f.Var((*duration)(&c.ehrSettle), "ehr-settle", later)
-	f.StringVar(&c.llmURL, "llm-url", "", later)
-	f.StringVar(&c.llmModel, "llm-model", "", later)
-	f.StringVar(&c.llmKey, "llm-key", "", later)
+	f.StringVar(&c.llmURL, "llm-url", "", "base `URL` of an OpenAI-compatible chat API that helps the assistant to understand; none without it")
+	f.StringVar(&c.llmModel, "llm-model", "", "`name` of the language model")
+	f.StringVar(&c.llmKey, "llm-key", "", "`key` of that API; better given as a variable")
 }
 
 func (c *config) mcpFlags(f *flag.FlagSet) {

@@ -79,7 +79,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		demoSender = &outbox.DemoSender{}
 		sender = demoSender
 	}
-	words, err := assistant.NewGrammar("en")
+	words, err := c.interpreter(log)
 	if err != nil {
 		return err
 	}

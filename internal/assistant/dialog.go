@@ -25,8 +25,9 @@ type dialog struct {
 	shown     []string // ids of patients of whom something was read to be shown
 }
 
-// looks is what the trail is told of a step: that somebody looked for patients, and whose record was looked at.
-func (d *dialog) looks(by clinic.Actor, ids func(string) string) (out []audit.Event) {
+// note tells the trail that somebody looked for patients, and whose record was looked at.
+func (d *dialog) note(by clinic.Actor, ids func(string) string) error {
+	var out []audit.Event
 	event := func(action, patient string) {
 		e := audit.Event{ID: ids("aud"), At: d.tx.Now(), Actor: by, Action: action, Outcome: audit.Success, Patient: patient}
 		if patient != "" {
@@ -40,7 +41,10 @@ func (d *dialog) looks(by clinic.Actor, ids func(string) string) (out []audit.Ev
 	for _, id := range d.shown {
 		event(audit.ReadPatient, id)
 	}
-	return out
+	if out == nil {
+		return nil
+	}
+	return d.tx.Audit(d.ctx, out...)
 }
 
 // reply is what the assistant says next: a question, a card to be made, or the end.

@@ -31,7 +31,7 @@ func (d *dialog) refused(r *refusal.Error, act Action) (reply, error) {
 	case refusal.OutsideSchedule:
 		return d.elsewhere("There are no hours for this type of visit with that practitioner, at that place and time.")
 	case refusal.PossibleDuplicate:
-		return d.duplicate(r, act)
+		return d.duplicate(r, act), nil
 	case refusal.UnknownAction:
 		d.w.Workflow = ""
 		return reply{text: "That cannot be proposed here. Nothing was changed."}, nil
@@ -133,18 +133,17 @@ func (d *dialog) elsewhere(why string) (reply, error) {
 }
 
 // duplicate asks whether a patient who looks the same is the same.
-func (d *dialog) duplicate(r *refusal.Error, act Action) (reply, error) {
+func (d *dialog) duplicate(r *refusal.Error, act Action) reply {
 	out := reply{text: "A patient who looks the same is here already. Is it the same person?", asks: AskPatient}
-	found, _, err := d.tx.SearchPatients(d.ctx, clinic.SearchTerms(d.w.Given+" "+d.w.Family), mostPeople)
-	if err != nil {
-		return out, err
-	}
-	for _, p := range found {
-		out.choices = append(out.choices, Choice{Label: "The same: " + whoOf(p).Line(), Who: whoOf(p), Set: &Work{Workflow: UpdateContact, Patient: whoOf(p)}})
+	list, _ := r.Details["candidates"].([]proposal.Candidate)
+	for _, p := range list {
+		who := &Who{ID: p.ID, Name: p.Name, BirthDate: p.BirthDate, MRN: p.MRN}
+		d.shown = append(d.shown, p.ID)
+		out.choices = append(out.choices, Choice{Label: "The same: " + who.Line(), Who: who, Set: &Work{Workflow: UpdateContact, Patient: who}})
 	}
 	out.choices = append(out.choices, Choice{Label: "Somebody else: register " + d.w.Given + " " + d.w.Family + ", born " + d.w.BirthDate,
 		Action: act.with(map[string]any{"confirm_not_duplicate": true}), Set: &Work{}})
-	return out, nil
+	return out
 }
 
 // failure is the result of an approved write that did not happen.

@@ -147,10 +147,8 @@ func (s *Service) work(ctx context.Context, run Run) (RunRef, error) {
 		if err != nil {
 			return err
 		}
-		if looks := d.looks(by, s.IDs); len(looks) > 0 {
-			if err := tx.Audit(ctx, looks...); err != nil {
-				return err
-			}
+		if err := d.note(by, s.IDs); err != nil {
+			return err
 		}
 		if r.propose == nil {
 			t.answer(c, tx.Now(), r)
@@ -246,7 +244,7 @@ func (s *Service) propose(ctx context.Context, run Run, act Action, note string)
 	if err != nil {
 		return RunRef{}, err
 	}
-	wish := proposal.Proposing{Action: act.Name, Key: run.ID + "." + strconv.Itoa(run.Turn)}
+	wish := proposal.Proposing{Action: act.Name, Scope: run.Thread, Key: run.ID + "." + strconv.Itoa(run.Turn)}
 	if err := json.Unmarshal(arguments, &wish.Parameters); err != nil {
 		return RunRef{}, err
 	}
@@ -271,10 +269,11 @@ func (s *Service) propose(ctx context.Context, run Run, act Action, note string)
 		d := &dialog{ctx: ctx, tx: tx, w: &t.Work, last: t.Messages}
 		if refused != nil {
 			r, err := d.refused(refused, act)
-			if err == nil {
-				t.answer(c, tx.Now(), r)
+			if err != nil {
+				return err
 			}
-			return err
+			t.answer(c, tx.Now(), r)
+			return d.note(by, s.IDs)
 		}
 		rec := out.Record
 		call := ToolCall{ID: s.IDs("call"), Thread: t.ID, Run: run.ID, Action: act.Name, Arguments: arguments, Proposal: rec.ID, Revision: rec.Revision,

@@ -106,12 +106,17 @@ func (s *Service) outcome(ctx context.Context, tx Tx, t *Thread, call ToolCall, 
 func persisted(rec proposal.Record) string {
 	var result struct {
 		Appointment *proposal.AppointmentAnswer `json:"appointment"`
+		Patient     *proposal.PatientAnswer     `json:"patient"`
 	}
-	if json.Unmarshal(rec.Result, &result) != nil || result.Appointment == nil {
-		return rec.Summary.Title + "."
+	text := rec.Summary.Title + "."
+	switch {
+	case json.Unmarshal(rec.Result, &result) != nil:
+	case result.Patient != nil:
+		text = "Stored: " + result.Patient.Name + ", born " + result.Patient.BirthDate + ", MRN " + result.Patient.MRN + "."
+	case result.Appointment != nil:
+		a := result.Appointment
+		text = a.Patient.Name + ": " + a.Type.Name + " on " + startWords(a.StartsAt, a.Zone) + " with " + a.Practitioner.Name + ", " + a.Location.Name + ", " + a.Status + "."
 	}
-	a := result.Appointment
-	text := a.Patient.Name + ": " + a.Type.Name + " on " + startWords(a.StartsAt, a.Zone) + " with " + a.Practitioner.Name + ", " + a.Location.Name + ", " + a.Status + "."
 	for _, m := range rec.Plan.Messages {
 		text += " The " + strings.ReplaceAll(m.Channel, "email", "e-mail") + " to " + m.Recipient + " is on its way."
 	}
