@@ -16,7 +16,7 @@ func (r *reading) readBorn(s span) span {
 	if i >= len(r.tokens) || r.tokens[i].quote {
 		return s
 	}
-	if day := r.match(i); strings.HasPrefix(day.means(), "day") {
+	if day := r.withYear(r.match(i)); strings.HasPrefix(day.means(), "day") {
 		if b, _ := r.born(day); b != nil {
 			return take(b, day.to)
 		}

@@ -15,7 +15,7 @@ func (r *reading) contactValues() {
 	emails, phones, wishes := 0, 0, 0
 	for n, s := range r.spans {
 		switch {
-		case s.means() == "email":
+		case s.means() == "email" || s.means() == "act.lead" && s.Contact == "email" && r.action(n) == "":
 			emails += 1 + s.N
 		case s.means() == "phone":
 			phones += 1 + s.N
@@ -106,7 +106,7 @@ func (r *reading) numbers() {
 		case alone == 1 && r.r.Asks == AskTime && (plain && number > 6 && number < 24 && len(t.word) <= 2 || word && hour > 6):
 			minute := 60 * max(hour, number)
 			r.m.Clock = &minute
-		case alone == 1 && (plain && number > 0 && number < 100 || word):
+		case alone == 1 && (plain && number > 0 && number < 20 || word) && (r.r.Asks == "" || r.r.Asks == AskDay || r.picks()):
 			r.m.Pick = max(hour, number)
 		default:
 			r.ask("number", t.raw)

@@ -97,7 +97,7 @@ func (r *reading) messageStart(note int) (act, stop int, text string) {
 			}
 			switch {
 			case length > 0 && i+length < len(r.tokens):
-				return s.from, i, r.dataToEnd(i + length)
+				return s.from, i + length, r.dataToEnd(i + length)
 			case r.tokens[i].after == ':' && i+1 < len(r.tokens):
 				return s.from, i + 1, r.dataToEnd(i + 1)
 			}
@@ -147,7 +147,7 @@ func (r *reading) reasonIn(text string) string {
 
 func (r *reading) reason() (code string) {
 	for _, s := range r.spans {
-		if s.means() != "reason" {
+		if s.means() != "reason" || s.N == 1 && r.r.Asks != AskReasonCode { // "other" by itself says so only when asked
 			continue
 		}
 		if code != "" && code != s.Value {

@@ -61,7 +61,7 @@ const (
 // Meaning is what a message says, in names. The zero Meaning says nothing.
 type Meaning struct {
 	Workflow     string
-	Patient      string        // words to search by: a name, an MRN, "maria jensen"
+	Patient      string        // words to search by: a name, an MRN, "maria jensen"; of a registration only an MRN that was given
 	Born         *Born         // "the one born in 84"
 	Other        bool          // "no, the other Maria": not the one that was taken
 	Practitioner string        // a name of the lexicon, as written there

@@ -87,12 +87,27 @@ func (r *reading) parse() {
 				s = l
 			}
 		}
+		s = r.withYear(s)
 		if s.means() == "born" {
 			s = r.readBorn(s)
 		}
 		r.spans = append(r.spans, s)
 		i = s.to
 	}
+}
+
+// withYear adds the year of "March 11, 1984".
+func (r *reading) withYear(s span) span {
+	if s.means() != "day.date" || s.to >= len(r.tokens) || r.tokens[s.to-1].after != ',' {
+		return s
+	}
+	if _, known := s.cap("year"); !known {
+		for _, c := range r.slot("year", s.to) {
+			c.slot, c.from = "year", s.to
+			s.caps, s.to = append(s.caps, c), c.to
+		}
+	}
+	return s
 }
 
 // cut drops the tokens from i on.

@@ -112,7 +112,7 @@ func (r *reading) slot(name string, i int) []capture {
 	case "time":
 		best := span{}
 		for _, p := range r.patterns {
-			if !p.begins(t) {
+			if !p.begins(t) || p.rule.From != nil || p.rule.Until != nil { // the part of the day is read by itself
 				continue
 			}
 			if p.rule.Means == "clock" || p.rule.Means == "clock.at" || p.rule.Means == "clock.past" || p.rule.Means == "clock.hour" {

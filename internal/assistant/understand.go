@@ -62,6 +62,8 @@ func (r *reading) answers() {
 			r.m.Other = true
 		case "any_doctor":
 			r.m.AnyDoctor = true
+		case "whatever":
+			r.m.AnyDoctor = r.m.AnyDoctor || r.r.Asks == AskPractitioner
 		case "silent":
 			r.m.Silent = true
 		case "many":
@@ -136,6 +138,9 @@ func (r *reading) when() {
 		}
 		if s.means() == "from_time" && old {
 			s = span{rule: &rule{Means: "clock"}, caps: []capture{{slot: "clock", n: s.caps[0].n, bare: s.caps[0].bare}}, from: s.from, to: s.to}
+		}
+		if s.means() == "part" && s.Value != "" { // this morning
+			target = append(target, saidDay{days: []clinic.Date{r.today}, text: r.source(s.from, s.to)})
 		}
 		if old && r.addTime(&visitTime, s) || !old && r.addTime(&time, s) {
 			continue
