@@ -51,7 +51,7 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 	if p.Shell, err = s.shell(c, t, "", ""); err != nil {
 		return p, err
 	}
-	if r.Plan.After != nil {
+	if r.Plan.After.OfVisit() {
 		p.Zone = r.Plan.After.Zone
 	}
 	p.Failure, p.Options = failureOf(r)

@@ -98,7 +98,7 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		}
 	case audit.Expire:
 		e.Title, e.Mark, e.By, e.Text = "Expired", views.MarkStop, "", "Nobody decided in time. Nothing was executed."
-	case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment:
+	case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment, audit.RegisterPatient, audit.UpdateContact, audit.SendMessage:
 		e.Title, e.Mark = executedTitle(a.Action), views.MarkDone
 	default:
 		e.Title = strings.ReplaceAll(a.Action, ".", " ")
@@ -128,6 +128,12 @@ func executedTitle(action string) string {
 		return "Moved"
 	case audit.BookAppointment:
 		return "Booked"
+	case audit.RegisterPatient:
+		return "Registered"
+	case audit.UpdateContact:
+		return "Contact details changed"
+	case audit.SendMessage:
+		return "Message put in the outbox"
 	}
 	return "Cancelled"
 }

@@ -63,6 +63,9 @@ func parametersIn(fields url.Values, without ...string) map[string]any {
 	case notify == "false", notify == nil && fields.Has(notifyShown):
 		out["notify"] = false
 	}
+	if yes := out["confirm_not_duplicate"]; yes == "true" || yes == "on" {
+		out["confirm_not_duplicate"] = true
+	}
 	return out
 }
 

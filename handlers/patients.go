@@ -115,6 +115,7 @@ func (s *Server) showPatient(c echo.Context) error {
 		asks := asksByVisit(waiting)
 		p.Patient, p.Phone, p.Email, p.Contact, p.Deceased = personOf(who), who.Phone, who.Email, who.Contact, who.Deceased
 		p.Unreachable = proposal.Unreachable(who)
+		p.Writable = len(channelOptions(who)) > 0
 		p.Upcoming, p.Past, p.MorePast = visitRows(upcoming, asks), visitRows(past, asks), more
 		return t.Audit(ctx, s.readEvent(t, by, audit.ReadPatient, "patient", who.ID, who.Version, who.ID))
 	})

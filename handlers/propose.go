@@ -60,6 +60,9 @@ func (s *Server) refusedOnForm(c echo.Context, err error) error {
 	if r == nil || !mendable(r) {
 		return err
 	}
+	if aboutPatient(actionOf(form(c).Get("action"))) {
+		return s.refusedOnPatientForm(c, err, r)
+	}
 	p, failed := s.readPropose(c, form(c), r)
 	if failed != nil {
 		if x := refusal.Of(failed); x != nil && x.Code == refusal.NotFound {
@@ -75,7 +78,7 @@ func (s *Server) refusedOnForm(c echo.Context, err error) error {
 func mendable(r *refusal.Error) bool {
 	switch r.Code {
 	case refusal.ValidationFailed, refusal.TimeDoesNotExist, refusal.TimeIsAmbiguous, refusal.InThePast, refusal.OutsideSchedule,
-		refusal.SlotTaken, refusal.IdempotencyKeyMissing, refusal.IdempotencyKeyReused:
+		refusal.SlotTaken, refusal.PossibleDuplicate, refusal.IdempotencyKeyMissing, refusal.IdempotencyKeyReused:
 		return true
 	}
 	return false
@@ -113,6 +116,9 @@ func proposeForm(c echo.Context) string {
 		if id := v.Get(name); clinic.ValidID(id) {
 			q.Set(name, id)
 		}
+	}
+	if aboutPatient(q.Get("action")) {
+		return patientFormPath(q.Get("action"), q.Get("patient"))
 	}
 	if !contains([]string{views.ActionMove, views.ActionBook, views.ActionCancel}, q.Get("action")) {
 		return "/"

@@ -60,7 +60,7 @@ func queueFilters(c echo.Context) views.QueueFilters {
 	for _, risk := range []string{proposal.Low, proposal.Medium, proposal.High, proposal.Critical} {
 		f.Risk = append(f.Risk, views.Option{Value: risk, Label: views.RiskWord(risk), Selected: c.QueryParam("risk-"+risk) != ""})
 	}
-	for _, action := range []string{views.ActionMove, views.ActionBook, views.ActionCancel} {
+	for _, action := range []string{views.ActionMove, views.ActionBook, views.ActionCancel, views.ActionRegister, views.ActionContact, views.ActionMessage} {
 		f.Action = append(f.Action, views.Option{Value: action, Label: views.ActionWord(action), Selected: c.QueryParam("action") == action})
 	}
 	return f

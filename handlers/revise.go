@@ -32,6 +32,9 @@ func (s *Server) editProposal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if aboutPatient(r.Action) && !r.Tampered() && r.State == proposal.StateProposed && proposal.MayRevise(actor(c), r) == nil {
+		return s.editPatientForm(c, r, values, nil)
+	}
 	if denied := proposal.MayRevise(actor(c), r); denied != nil {
 		return s.refusedOnCard(c, id, denied, pressed{})
 	}
@@ -64,9 +67,12 @@ func (s *Server) reviseProposal(c echo.Context) error {
 	if x == nil || !mendable(x) {
 		return s.refusedOnCard(c, id, err, try)
 	}
-	p, _, failed := s.readEdit(c, id, fields, x)
+	p, now, failed := s.readEdit(c, id, fields, x)
 	if failed != nil {
 		return failed
+	}
+	if aboutPatient(now.Action) {
+		return s.editPatientForm(c, now, fields, x)
 	}
 	c.Set(codeKey, x.Code)
 	return s.render(c, p.Refusal.Status, views.Propose(p))
@@ -83,6 +89,9 @@ func (s *Server) readEdit(c echo.Context, id string, v url.Values, refused *refu
 		}
 		if r.Tampered() {
 			return nil // there is nothing to edit
+		}
+		if aboutPatient(r.Action) {
+			return nil // another form: editPatientForm
 		}
 		p = editValues(r, v)
 		return s.fillPropose(c, t, &p, param(r.Plan.Parameters, "appointment"), param(r.Plan.Parameters, "patient"), refused)

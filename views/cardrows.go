@@ -64,6 +64,8 @@ func cardRows(r proposal.Record) []diffRow {
 	switch {
 	case r.Tampered():
 		return nil
+	case aboutPatient(r.Plan):
+		return patientRows(r.Plan)
 	case r.Plan.Before != nil && r.Plan.After != nil && r.Plan.After.Status == "cancelled":
 		return cancelRows(r, before)
 	case r.Plan.Before != nil && r.Plan.After != nil:
@@ -224,6 +226,14 @@ func effects(p proposal.Plan) string {
 			parts = append(parts, op.verb+" "+Count(n, "appointment"))
 		}
 	}
+	for _, s := range p.Steps {
+		switch s.Op {
+		case proposal.OpRegister:
+			parts = append(parts, "registers 1 patient")
+		case proposal.OpContact:
+			parts = append(parts, "changes 1 patient’s contact details")
+		}
+	}
 	now, reminders := map[string]int{}, 0
 	for _, m := range p.Messages {
 		if m.SendAt != nil {
@@ -244,7 +254,7 @@ func effects(p proposal.Plan) string {
 	case 0:
 		return "runs what is shown"
 	case 1:
-		if len(p.Messages) == 0 {
+		if len(p.Messages) == 0 && !aboutPatient(p) {
 			return parts[0] + "; nobody will be told"
 		}
 		return parts[0]
@@ -254,7 +264,8 @@ func effects(p proposal.Plan) string {
 
 // confirmText names the act.
 func confirmText(p proposal.Plan) string {
-	act := map[string]string{ActionMove: "Confirm move", ActionBook: "Confirm booking", ActionCancel: "Confirm cancellation"}[p.Action]
+	act := map[string]string{ActionMove: "Confirm move", ActionBook: "Confirm booking", ActionCancel: "Confirm cancellation",
+		ActionRegister: "Confirm registration", ActionContact: "Confirm change"}[p.Action]
 	if act == "" {
 		act = "Confirm"
 	}

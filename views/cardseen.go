@@ -46,6 +46,9 @@ func seenRows(saw, current proposal.Plan) []seenRow {
 		{label: "Status", now: or(cell{main: now.status}), saw: cell{a.status, nonEmpty(reasonOf(saw))}, is: cell{b.status, nonEmpty(reasonOf(current))}},
 		{label: "Goes to", now: none, saw: cell{main: recipients(saw)}, is: cell{main: recipients(current)}},
 	}
+	if aboutPatient(current) {
+		rows = patientSeen(saw, current)
+	}
 	var edited, same []seenRow
 	for _, r := range rows {
 		if r.saw.main == r.is.main && strings.Join(r.saw.notes, "|") == strings.Join(r.is.notes, "|") {

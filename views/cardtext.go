@@ -84,7 +84,7 @@ func mapped(state string) string {
 
 func (p CardPage) sameText(r diffRow) string {
 	switch {
-	case p.Record.Action == ActionCancel:
+	case p.Record.Action == ActionCancel, p.Record.Action == ActionMessage:
 		return r.same
 	case p.Record.State == proposal.StateCompleted:
 		return r.same + ", stayed the same"

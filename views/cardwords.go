@@ -36,7 +36,7 @@ func (p CardPage) approvalsOpen() bool { return p.undecided() && p.Record.Approv
 
 // visit is the facts of the plan's visit, after or before; nil when there are none to show.
 func (p CardPage) visit() *proposal.Facts {
-	if p.Record.Tampered() {
+	if p.Record.Tampered() || aboutPatient(p.Record.Plan) {
 		return nil
 	}
 	if p.Record.Plan.After != nil {
@@ -59,6 +59,9 @@ func (p CardPage) title() string {
 
 func (p CardPage) patient() Person {
 	f := p.visit()
+	if f == nil && aboutPatient(p.Record.Plan) {
+		f = p.Record.Plan.After
+	}
 	if f == nil {
 		return Person{}
 	}
@@ -92,6 +95,8 @@ func (p CardPage) stateClass() string {
 // heads are the column heads: what stands and what is, was or would be put in its place.
 func (p CardPage) heads() (now, next string) {
 	switch {
+	case aboutPatient(p.Record.Plan):
+		return p.patientHeads()
 	case p.Record.Plan.Before == nil && p.Record.State == proposal.StateCompleted:
 		return "", "Booked"
 	case p.Record.Plan.Before == nil:
@@ -138,6 +143,9 @@ func (p CardPage) whoDecides() string {
 // again is the form for a new proposal of the same change: ids only.
 func (p CardPage) again() string {
 	f := p.visit()
+	if aboutPatient(p.Record.Plan) {
+		return p.patientAgain()
+	}
 	if f == nil {
 		return "/"
 	}
@@ -182,6 +190,10 @@ func (p CardPage) ending() ending {
 	const nothing = " Nothing was changed and nothing was sent."
 	switch r.State {
 	case proposal.StateCompleted:
+		if aboutPatient(r.Plan) {
+			title, words := p.patientDone()
+			return ending{"ok", "Completed: " + title, words}
+		}
 		return ending{"ok", "Completed: " + p.doneTitle(), p.doneWords()}
 	case proposal.StateFailed:
 		if p.Failure == "slot_taken" {

@@ -47,6 +47,7 @@ type PatientPage struct {
 	Contact     string // email, sms, phone, none
 	Unreachable string // code of proposal.PatientFacts.Unreachable; "" = reachable
 	Deceased    bool
+	Writable    bool // a message can be written: some address, and messages are wanted
 	Upcoming    []VisitRow
 	Past        []VisitRow
 	MorePast    bool

@@ -20,7 +20,9 @@ func word(words map[string]string, code string) string {
 // FieldWord is how a form's field is called on the page; one that no page has keeps its name.
 func FieldWord(name string) string {
 	words := map[string]string{"appointment": "Visit", "patient": "Patient", "practitioner": "Practitioner", "location": "Location", "type": "Type",
-		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason"}
+		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason",
+		"family": "Family name", "given": "Given names", "birth_date": "Birth date", "mrn": "MRN", "phone": "Phone", "email": "E-mail",
+		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "confirm_not_duplicate": "Somebody else"}
 	if w, ok := words[name]; ok {
 		return w
 	}
@@ -68,6 +70,10 @@ const (
 	ActionMove   = "reschedule_appointment@1"
 	ActionBook   = "book_appointment@1"
 	ActionCancel = "cancel_appointment@1"
+
+	ActionRegister = "register_patient@1"
+	ActionContact  = "update_contact@1"
+	ActionMessage  = "send_message@1"
 )
 
 // ActionWord is the verb of an action: Move, Book, Cancel.
@@ -138,6 +144,7 @@ func AuditWord(code string) string {
 		audit.Propose: "Proposed", audit.Revise: "Edited a proposal", audit.Confirm: "Confirmed", audit.Reject: "Rejected", audit.Withdraw: "Withdrew",
 		audit.Expire: "Expired", audit.PlanTampered: "A stored plan does not match its hash", audit.MoveAppointment: "Moved an appointment",
 		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
+		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
 		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
 		audit.ReadAudit: "Looked at the audit trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }

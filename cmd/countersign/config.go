@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/internal/account"
+	"countersign/internal/proposal"
 )
 
 // config is every setting there is. Each is a flag and a COUNTERSIGN_* variable of the same name.
@@ -23,6 +24,7 @@ type config struct {
 	metricsAddr    string
 	sessionIdle    time.Duration
 	proposalTTL    time.Duration // 0 = the product's deadlines
+	proposalLimits proposal.Limits
 	trustedProxies []netip.Prefix
 
 	llmURL, llmModel, llmKey string // "" = words are read by the built-in grammar alone
@@ -47,6 +49,8 @@ func (c *config) serveFlags(f *flag.FlagSet) {
 	c.sessionIdle = account.DefaultRules.Idle
 	f.Var((*duration)(&c.sessionIdle), "session-idle", "a session ends when unused for this `time`")
 	f.Var((*duration)(&c.proposalTTL), "proposal-ttl", "`time` to decide a proposal (default 15m, 4h for high and critical risk)")
+	c.proposalLimits = proposal.DefaultLimits
+	f.Var((*limits)(&c.proposalLimits), "proposal-limits", "most proposals in ten minutes by one `agent,person,clinic`; 0 is no limit")
 	f.Func("trusted-proxies", "address `ranges` (CIDR, comma between) of proxies that may say whose request it is", c.setProxies)
 
 	const later = "not read in this release"
@@ -97,6 +101,26 @@ func (d *duration) String() string {
 	}
 	return time.Duration(*d).String()
 }
+
+// limits are three numbers: by one agent, for one person, in one clinic.
+type limits proposal.Limits
+
+func (l *limits) Set(s string) error {
+	parts := strings.Split(s, ",")
+	if len(parts) != 3 {
+		return fmt.Errorf("not three numbers such as 30,120,1000")
+	}
+	for i, to := range []*int{&l.Agent, &l.Person, &l.Clinic} {
+		n, err := strconv.Atoi(strings.TrimSpace(parts[i]))
+		if err != nil || n < 0 {
+			return fmt.Errorf("not three numbers such as 30,120,1000")
+		}
+		*to = n
+	}
+	return nil
+}
+
+func (l *limits) String() string { return fmt.Sprintf("%d,%d,%d", l.Agent, l.Person, l.Clinic) }
 
 const envPrefix = "COUNTERSIGN_"
 

@@ -37,6 +37,8 @@ func TestCallsThatCannotBeUnderstood(t *testing.T) {
 		{[]string{"COUNTERSIGN_PROPOSAL_TTTL=5m"}, []string{"serve"}, "unknown variable COUNTERSIGN_PROPOSAL_TTTL; known are COUNTERSIGN_ADDR"},
 		{[]string{"COUNTERSIGN_SIZE=small"}, []string{"seed"}, "unknown variable COUNTERSIGN_SIZE"},
 		{[]string{"COUNTERSIGN_PROPOSAL_TTL=soon"}, []string{"serve"}, "COUNTERSIGN_PROPOSAL_TTL"},
+		{[]string{"COUNTERSIGN_PROPOSAL_LIMITS=30"}, []string{"serve"}, "three numbers"},
+		{nil, []string{"serve", "--proposal-limits", "30,-1,5"}, "three numbers"},
 		{[]string{"COUNTERSIGN_SESSION_IDLE=-1s"}, []string{"serve"}, "COUNTERSIGN_SESSION_IDLE"},
 		{[]string{"COUNTERSIGN_TRUSTED_PROXIES=everybody"}, []string{"serve"}, "COUNTERSIGN_TRUSTED_PROXIES"},
 		{nil, []string{"seed", "--size", "huge"}, "small, medium or large"},

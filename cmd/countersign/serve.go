@@ -72,7 +72,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	rules := account.DefaultRules
 	rules.Idle, rules.Demo = c.sessionIdle, c.demo
 	registry := prometheus.NewRegistry()
-	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log}
+	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log, Limits: c.proposalLimits}
 	var sender outbox.Sender
 	var demoSender *outbox.DemoSender
 	if c.demo {
