@@ -193,6 +193,13 @@ func (t threadTx) CallOwner(ctx context.Context, call string) (person, run strin
 	return row.Person, row.Run, translate(err)
 }
 
+// ThreadOf is the person's conversation in which a proposal was made, "" when there is none. One statement.
+func (t *Tx) ThreadOf(ctx context.Context, proposalID, person string) (id string, err error) {
+	err = t.get(ctx, &id, `SELECT coalesce(max(h.id), '') FROM tool_calls c JOIN threads h ON h.clinic = c.clinic AND h.id = c.thread
+		WHERE c.proposal = $1 AND h.person = $2`, proposalID, person)
+	return id, err
+}
+
 // Completed implements assistant.Tx.
 func (t threadTx) Completed(ctx context.Context, thread, appointment string) (ids []string, err error) {
 	err = t.sel(ctx, &ids, `SELECT p.id FROM tool_calls c JOIN proposals p ON p.clinic = c.clinic AND p.id = c.proposal

@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -53,6 +54,9 @@ type pressed struct {
 func (s *Server) decided(c echo.Context, id string, status int, replayed bool) error {
 	if replayed {
 		c.Response().Header().Set("Idempotency-Replayed", "true")
+	}
+	if page := pageOf(c, ""); strings.HasPrefix(page, threadPath("")) {
+		return redirect(c, page) // it was decided beside its conversation
 	}
 	if !isHTMX(c) {
 		return redirect(c, cardPath(id))

@@ -54,6 +54,15 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 	if r.Plan.After.OfVisit() {
 		p.Zone = r.Plan.After.Zone
 	}
+	if r.CreatedVia == "assistant" && r.Owner == by.Person {
+		thread, err := t.ThreadOf(ctx, id, by.Person)
+		if err != nil {
+			return p, err
+		}
+		if thread != "" {
+			p.Back = views.Link{Href: threadPath(thread), Text: "Back to the conversation"}
+		}
+	}
 	p.Failure, p.Options = failureOf(r)
 	if err := s.sayRefused(ctx, t, by, &p, try, revisions); err != nil {
 		return p, err

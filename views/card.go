@@ -27,6 +27,7 @@ type CardPage struct {
 	Failure    string         // failed: its code, slot_taken
 	Options    []Slot         // failed with slot_taken: alternatives, links to a new proposal
 	Back       Link           // where one came from; zero = the day sheet
+	Thread     string         // id of the conversation it stands beside; "" = it stands alone
 }
 
 // Permission says whether an act is offered: Code "" yes, else the refusal code that an attempt would get.

@@ -69,6 +69,11 @@ func (p CardPage) patient() Person {
 }
 
 func (p CardPage) cardClass() string {
+	if p.Thread != "" {
+		q := p
+		q.Thread = ""
+		return q.cardClass() + " slim"
+	}
 	switch {
 	case p.Record.State == proposal.StateCompleted:
 		return "card done"

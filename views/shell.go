@@ -11,10 +11,11 @@ import (
 
 // Items of the main navigation, for Shell.Nav.
 const (
-	NavDay    = "day"
-	NavQueue  = "queue"
-	NavOutbox = "outbox"
-	NavAudit  = "audit"
+	NavDay       = "day"
+	NavAssistant = "assistant"
+	NavQueue     = "queue"
+	NavOutbox    = "outbox"
+	NavAudit     = "audit"
 )
 
 // Shell is what every page shows around its work.

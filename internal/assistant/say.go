@@ -24,14 +24,12 @@ type RunRef struct {
 // Say adds a message and lets the run go on to its next question, card or end. Words never decide: while a card waits
 // they are refused with the ways out. Refusals: not_found, validation_failed, awaiting_confirmation, run_in_progress.
 func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Saying) (RunRef, error) {
+	if err := Sayable(in); err != nil {
+		return RunRef{}, err
+	}
 	text, err := clinic.CleanLines(in.Text, MaxMessage)
-	switch {
-	case err != nil:
-		return RunRef{}, refusal.Invalid(refusal.Field{Name: "text", Message: fmt.Sprintf("At most %d characters; nothing was cut.", MaxMessage)})
-	case text == "" && in.Choice == "":
-		return RunRef{}, refusal.Invalid(refusal.Field{Name: "text", Message: "Say what should change, or pick one of the choices."})
-	case text != "" && in.Choice != "":
-		return RunRef{}, refusal.Invalid(refusal.Field{Name: "choice", Message: "Give words or a choice, not both."})
+	if err != nil {
+		return RunRef{}, err
 	}
 	by.Via = "assistant"
 	var run Run
@@ -86,6 +84,20 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease-5*time.Second)
 	defer cancel()
 	return s.work(ctx, run)
+}
+
+// Sayable refuses what cannot be a message: nothing, too much, or words and a choice at once.
+func Sayable(in Saying) error {
+	text, err := clinic.CleanLines(in.Text, MaxMessage)
+	switch {
+	case err != nil:
+		return refusal.Invalid(refusal.Field{Name: "text", Message: fmt.Sprintf("At most %d characters; nothing was cut.", MaxMessage)})
+	case text == "" && in.Choice == "":
+		return refusal.Invalid(refusal.Field{Name: "text", Message: "Say what should change, or pick one of the choices."})
+	case text != "" && in.Choice != "":
+		return refusal.Invalid(refusal.Field{Name: "choice", Message: "Give words or a choice, not both."})
+	}
+	return nil
 }
 
 // waits refuses words while a card waits, and says what can be done.

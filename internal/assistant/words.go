@@ -77,6 +77,19 @@ func whenWords(w *When) string {
 	return out
 }
 
+// Words is the day and time of day, for people; "" when nothing is known.
+func (w *When) Words() string {
+	if w == nil || w.empty() {
+		return ""
+	}
+	return whenWords(w)
+}
+
+// Line is when the visit is, and with whom.
+func (b Booked) Line() string {
+	return startWords(b.StartsAt, b.Zone) + " with " + b.Practitioner.Name
+}
+
 func countPeople(n int) string {
 	words := []string{"No patients", "One patient", "Two patients", "Three patients", "Four patients", "Five patients", "Six patients", "Seven patients", "Eight patients"}
 	if n < len(words) {

@@ -1,0 +1,139 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/db"
+	"countersign/internal/assistant"
+	"countersign/internal/audit"
+	"countersign/internal/clinic"
+	"countersign/internal/refusal"
+	"countersign/views"
+)
+
+const (
+	// talkPoll ends the path that an open conversation asks by itself.
+	talkPoll = "/changed"
+	// newThread stands for a conversation that begins with what is said.
+	newThread = "new"
+	// threadsListed and linesShown are how much of the past a page shows.
+	threadsListed = 20
+	linesShown    = 60
+)
+
+func threadPath(id string) string { return "/assistant/" + url.PathEscape(id) }
+
+// assistantForm is the page that shows the form.
+func assistantForm(c echo.Context) string {
+	if id := c.Param("thread"); clinic.ValidID(id) && id != newThread {
+		return threadPath(id)
+	}
+	return "/assistant"
+}
+
+// showAssistant is GET /assistant and GET /assistant/{thread}.
+func (s *Server) showAssistant(c echo.Context) error {
+	id := c.Param("thread")
+	to := id
+	if to == "" {
+		to = newThread
+	}
+	typed, err := s.heldFields(c, threadPath(to)+"/messages")
+	if err != nil {
+		return err
+	}
+	by, ctx := actor(c), c.Request().Context()
+	var p views.AssistantPage
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		if p, err = s.assistantPage(c, t, id); err != nil || p.Card == nil {
+			return err
+		}
+		r := p.Card.Record
+		read := s.readEvent(t, by, audit.ReadProposal, "proposal", r.ID, 0, "")
+		read.Proposal, read.Revision, read.PlanHash = r.ID, r.Revision, r.PlanHash
+		if r.Plan.After != nil {
+			read.Patient = r.Plan.After.Patient.ID
+		}
+		return t.Audit(ctx, read)
+	})
+	if err != nil {
+		return err
+	}
+	p.Text = typed.Get("text")
+	return s.render(c, http.StatusOK, views.Assistant(p))
+}
+
+// assistantChanged is what an open conversation asks by itself: nothing while it stands as it was seen.
+func (s *Server) assistantChanged(c echo.Context) error {
+	var p views.AssistantPage
+	err := s.read(c, func(t *db.Tx) (err error) {
+		p, err = s.assistantPage(c, t, c.Param("thread"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if p.Thread.Seen == c.QueryParam("seen") {
+		return c.NoContent(http.StatusNoContent)
+	}
+	p.Part = true
+	return s.render(c, http.StatusOK, views.Assistant(p))
+}
+
+// sayToAssistant is POST /assistant/{thread}/messages: text, or a choice.
+func (s *Server) sayToAssistant(c echo.Context) error {
+	by, ctx := actor(c), c.Request().Context()
+	id, fields := c.Param("thread"), form(c)
+	in := assistant.Saying{Text: fields.Get("text"), Choice: fields.Get("choice")}
+	var err error
+	if id == newThread {
+		id = ""
+		if err = assistant.Sayable(in); err == nil {
+			var t assistant.Thread
+			if t, err = s.Talk.Start(ctx, by); err != nil {
+				return err
+			}
+			id = t.ID
+		}
+	}
+	if err == nil {
+		_, err = s.Talk.Say(ctx, by, id, in)
+	}
+	status := http.StatusOK
+	r := refusal.Of(err)
+	switch {
+	case err == nil && !isHTMX(c):
+		return redirect(c, threadPath(id))
+	case err == nil:
+		c.Response().Header().Set("HX-Push-Url", threadPath(id))
+	case r == nil || r.Cause != nil:
+		return err
+	case r.Code == refusal.ValidationFailed, r.Code == refusal.AwaitingConfirmation, r.Code == refusal.RunInProgress:
+		status = answers[r.Code].status
+		if answers[r.Code].later {
+			c.Response().Header().Set("Retry-After", strconv.Itoa(retryAfter(r)))
+		}
+		c.Set(codeKey, r.Code)
+	default:
+		return err
+	}
+	var p views.AssistantPage
+	err = s.read(c, func(t *db.Tx) (err error) {
+		p, err = s.assistantPage(c, t, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		p.Text, p.Refusal = in.Text, pageRefusal(r)
+		if status == http.StatusConflict {
+			p.Card = nil // no 409 holds a live confirm form
+		}
+	}
+	return s.render(c, status, views.Assistant(p))
+}
