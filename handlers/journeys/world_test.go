@@ -25,6 +25,7 @@ import (
 	"countersign/db/seed"
 	"countersign/handlers"
 	"countersign/internal/account"
+	"countersign/internal/assistant"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -100,7 +101,11 @@ func (w *world) at(ahead time.Duration) *db.DB {
 	w.must(err)
 	rules := account.DefaultRules
 	rules.Demo = true
-	var app http.Handler = handlers.New(handlers.Deps{DB: d, Desk: &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID, Log: log}, Demo: w.demo,
+	grammar, err := assistant.NewGrammar("en")
+	w.must(err)
+	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID, Log: log}
+	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: grammar, IDs: desktest.ID, Log: log}
+	var app http.Handler = handlers.New(handlers.Deps{DB: d, Desk: desk, Talk: talk, Demo: w.demo,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: func() time.Time { return time.Now().Add(ahead) }, Closing: ctx})
 	w.app.Store(&app)
 	return d
