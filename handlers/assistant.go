@@ -106,10 +106,9 @@ func (s *Server) sayToAssistant(c echo.Context) error {
 	status := http.StatusOK
 	r := refusal.Of(err)
 	switch {
-	case err == nil && !isHTMX(c):
+	case err == nil && (!isHTMX(c) || c.Param("thread") == newThread):
 		return redirect(c, threadPath(id))
 	case err == nil:
-		c.Response().Header().Set("HX-Push-Url", threadPath(id))
 	case r == nil || r.Cause != nil:
 		return err
 	case r.Code == refusal.ValidationFailed, r.Code == refusal.AwaitingConfirmation, r.Code == refusal.RunInProgress:

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // AssistantPage is a conversation with the card that waits beside it, or, without a thread, the place to begin one.
@@ -67,6 +69,14 @@ func (p AssistantPage) sayURL() string {
 		return threadURL("new") + "/messages"
 	}
 	return threadURL(p.Thread.ID) + "/messages"
+}
+
+// live swaps the answer in. A new conversation is a new page, with an address of its own.
+func (p AssistantPage) live() templ.Attributes {
+	if p.Thread.ID == "" {
+		return nil
+	}
+	return live(p.sayURL())
 }
 
 func (p AssistantPage) pollURL() string {
