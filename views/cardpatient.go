@@ -70,6 +70,8 @@ func patientSeen(saw, current proposal.Plan) []seenRow {
 func (p CardPage) patientHeads() (now, next string) {
 	done := p.Record.State == proposal.StateCompleted
 	switch {
+	case p.Record.Action == ActionMessage:
+		return "On record", "Not changed"
 	case p.Record.Plan.Before == nil && done:
 		return "", "Registered"
 	case p.Record.Plan.Before == nil:
