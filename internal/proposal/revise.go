@@ -39,7 +39,8 @@ func (s *Service) Revise(ctx context.Context, by clinic.Actor, e Revising) (Answ
 		}
 		params := merge(r.Plan.Parameters, e.Parameters)
 		if a.subject != "" && text(r.Plan.Parameters, a.subject) != text(params, a.subject) {
-			return refusal.Invalid(refusal.Field{Name: a.subject, Message: "A proposal stays with its " + a.subject + ". Make a new proposal for another one."})
+			what := map[string]string{"appointment": "visit", "patient": "patient"}[a.subject]
+			return refusal.Invalid(refusal.Field{Name: a.subject, Message: "A proposal stays with its " + what + ". Make a new proposal for another one."})
 		}
 		next, canonical, err := s.draft(ctx, tx, a, by, r.ID, r.Revision+1, params, &r.Plan, c.Now)
 		if err != nil {
