@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -18,7 +19,7 @@ const Role = "countersign_app"
 
 // Options for Open. Zero values are the defaults.
 type Options struct {
-	MaxConns         int           // 20
+	MaxConns         int           // four for each core, at least 8: more would only wait for each other
 	StatementTimeout time.Duration // 10 s
 	ClockShift       time.Duration // tests only: what app_now() adds to the database clock
 }
@@ -29,7 +30,7 @@ type DB struct{ pool *sqlx.DB }
 // Open connects and refuses to work as a superuser, as a role that bypasses row-level security, or as an owner.
 func Open(ctx context.Context, url string, opt Options) (*DB, error) {
 	if opt.MaxConns == 0 {
-		opt.MaxConns = 20
+		opt.MaxConns = max(8, 4*runtime.NumCPU())
 	}
 	if opt.StatementTimeout == 0 {
 		opt.StatementTimeout = 10 * time.Second
