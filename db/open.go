@@ -40,8 +40,8 @@ func Open(ctx context.Context, url string, opt Options) (*DB, error) {
 		return nil, errors.New("the database URL cannot be read") // pq's text may hold the password
 	}
 	setup := fmt.Sprintf(`SET ROLE %s; SET TIME ZONE 'UTC'; SET plan_cache_mode = force_generic_plan; SET statement_timeout = %d;
-SET idle_in_transaction_session_timeout = 30000; SET app.clock_shift = '%d milliseconds'`,
-		Role, opt.StatementTimeout.Milliseconds(), opt.ClockShift.Milliseconds())
+SET idle_in_transaction_session_timeout = %d; SET app.clock_shift = '%d milliseconds'`,
+		Role, opt.StatementTimeout.Milliseconds(), 3*opt.StatementTimeout.Milliseconds(), opt.ClockShift.Milliseconds())
 	pool := sqlx.NewDb(sql.OpenDB(&connector{pq: pc, setup: setup}), "postgres")
 	pool.SetMaxOpenConns(opt.MaxConns)
 	pool.SetMaxIdleConns(opt.MaxConns) // fewer costs a connection per request under load
