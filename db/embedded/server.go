@@ -134,8 +134,6 @@ func serverArgs(cluster, socketDir string, opts Options) []string {
 		"log_min_messages":        "log",
 		"log_min_error_statement": "panic",
 		"log_error_verbosity":     "terse",
-		// Statements are planned once a connection. While a new desk fills, those plans must follow within seconds.
-		"autovacuum_naptime": "5s",
 	}
 	if opts.NoSync {
 		for _, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
