@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -18,7 +19,7 @@ const Role = "countersign_app"
 
 // Options for Open. Zero values are the defaults.
 type Options struct {
-	MaxConns         int           // 20
+	MaxConns         int           // four for each core, at least 8: more would only wait for each other
 	StatementTimeout time.Duration // 10 s
 	ClockShift       time.Duration // tests only: what app_now() adds to the database clock
 }
@@ -29,7 +30,7 @@ type DB struct{ pool *sqlx.DB }
 // Open connects and refuses to work as a superuser, as a role that bypasses row-level security, or as an owner.
 func Open(ctx context.Context, url string, opt Options) (*DB, error) {
 	if opt.MaxConns == 0 {
-		opt.MaxConns = 20
+		opt.MaxConns = max(8, 4*runtime.NumCPU())
 	}
 	if opt.StatementTimeout == 0 {
 		opt.StatementTimeout = 10 * time.Second
@@ -39,8 +40,8 @@ func Open(ctx context.Context, url string, opt Options) (*DB, error) {
 		return nil, errors.New("the database URL cannot be read") // pq's text may hold the password
 	}
 	setup := fmt.Sprintf(`SET ROLE %s; SET TIME ZONE 'UTC'; SET plan_cache_mode = force_generic_plan; SET statement_timeout = %d;
-SET idle_in_transaction_session_timeout = 30000; SET app.clock_shift = '%d milliseconds'`,
-		Role, opt.StatementTimeout.Milliseconds(), opt.ClockShift.Milliseconds())
+SET idle_in_transaction_session_timeout = %d; SET app.clock_shift = '%d milliseconds'`,
+		Role, opt.StatementTimeout.Milliseconds(), 3*opt.StatementTimeout.Milliseconds(), opt.ClockShift.Milliseconds())
 	pool := sqlx.NewDb(sql.OpenDB(&connector{pq: pc, setup: setup}), "postgres")
 	pool.SetMaxOpenConns(opt.MaxConns)
 	pool.SetMaxIdleConns(opt.MaxConns) // fewer costs a connection per request under load

@@ -15,11 +15,15 @@ import (
 
 var errRows = errors.New("db: a write did not touch the rows it was to touch")
 
+// stillProposed says state = 'proposed' in words that no partial index of waiting proposals answers to: the planner took
+// one over the primary key while the tables were young, and read every waiting proposal to decide one.
+const stillProposed = `(state <> 'executing' AND outcome = 'proposed')`
+
 // One statement writes a whole decision: fewer round trips, and the locks are held briefly. Its parts see one snapshot;
 // the rows are locked already. $1-$13 are the decision, the rest the step about a row.
 const (
 	decideParts = `head AS (UPDATE proposals SET state = $4, outcome = $5, risk = $14, decided_by = $6, decided_name = $7, decided_at = $8, decided_note = $9, result = $10
-		WHERE id = $1 AND revision = $2 AND state = 'proposed' AND $4 <> '' RETURNING 1),
+		WHERE id = $1 AND revision = $2 AND ` + stillProposed + ` AND $4 <> '' RETURNING 1),
 	saved AS (UPDATE idempotency_keys SET proposal = $1, status = $11, body = $12 WHERE person = $6 AND key = $3 AND status IS NULL RETURNING 1),
 	trail AS (` + insertAudit + ` FROM json_to_recordset($13::json) ` + auditShape + ` RETURNING 1)`
 	decideCounts = `(SELECT count(*) FROM head) AS head, (SELECT count(*) FROM saved) AS saved, (SELECT count(*) FROM trail) AS trail`

@@ -63,7 +63,7 @@ func (t proposalTx) AddRevision(ctx context.Context, r proposal.Record, by clini
 	}
 	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `UPDATE proposals SET revision = $2, expires_at = $3, risk = $4, editors = $5, patient = $6, appointment = $7, practitioner = $8,
-		location = $9, starts_at = $10, ends_at = $11, wish = $12 WHERE id = $1 AND state = 'proposed' AND revision = $2 - 1`,
+		location = $9, starts_at = $10, ends_at = $11, wish = $12 WHERE id = $1 AND `+stillProposed+` AND revision = $2 - 1`,
 		r.ID, r.Revision, r.ExpiresAt, r.Risk, pq.StringArray(r.Editors), to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends, r.Wish)
 	return touched(n, 1, err)
 }

@@ -12,10 +12,25 @@ import (
 
 // series is one measured run: n operations by so many clients in a closed loop.
 type series struct {
+	took          []time.Duration // ascending
+	elapsed       time.Duration
 	rate          float64 // operations a second
 	p50, p95, p99 time.Duration
 	heap          uint64 // bytes in use after a collection
 }
+
+// seriesOf reckons the figures of operations that took so long, in so much time together.
+func seriesOf(took []time.Duration, elapsed time.Duration) series {
+	slices.Sort(took)
+	at := func(q float64) time.Duration { return took[min(len(took)-1, int(q*float64(len(took))))] }
+	runtime.GC()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	return series{took, elapsed, float64(len(took)) / elapsed.Seconds(), at(.5), at(.95), at(.99), mem.HeapInuse}
+}
+
+// and is both series as one.
+func (s series) and(o series) series { return seriesOf(append(s.took, o.took...), s.elapsed+o.elapsed) }
 
 // measure runs op(i) for every i below n, each once, and fails on its first error.
 func measure(ctx context.Context, clients, n int, op func(ctx context.Context, client, i int) error) (series, error) {
@@ -45,12 +60,7 @@ func measure(ctx context.Context, clients, n int, op func(ctx context.Context, c
 	if err, ok := failed.Load().(error); ok {
 		return series{}, err
 	}
-	slices.Sort(took)
-	at := func(q float64) time.Duration { return took[min(n-1, int(q*float64(n)))] }
-	runtime.GC()
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	return series{float64(n) / all.Seconds(), at(.5), at(.95), at(.99), mem.HeapInuse}, ctx.Err()
+	return seriesOf(took, all), ctx.Err()
 }
 
 func (s series) String() string {

@@ -34,7 +34,7 @@ type site struct {
 }
 
 func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
-	pool, err := db.Open(ctx, url, db.Options{MaxConns: 16})
+	pool, err := db.Open(ctx, url, db.Options{StatementTimeout: 10 * time.Minute})
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (c *config) database(ctx context.Context, log *slog.Logger, alone bool) (ur
 	}, nil
 }
 
+// commandTimeout lets a command's statements, such as those of a large seed, run as long as they need on a busy machine.
+const commandTimeout = 10 * time.Minute
+
 // withDatabase runs fn on the database as the app's role. The database must be at this program's version, unless
 // migrate says to bring it there.
 func (c *config) withDatabase(ctx context.Context, log *slog.Logger, migrate bool, fn func(d *db.DB, ownersURL string) error) (err error) {
@@ -54,7 +57,7 @@ func (c *config) withDatabase(ctx context.Context, log *slog.Logger, migrate boo
 			return err
 		}
 	}
-	d, err := db.Open(ctx, url, db.Options{})
+	d, err := db.Open(ctx, url, db.Options{StatementTimeout: commandTimeout})
 	if err != nil {
 		return fmt.Errorf("opening the database (has it been migrated?): %w", err)
 	}

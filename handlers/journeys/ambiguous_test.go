@@ -12,6 +12,7 @@ import (
 // Case 4: two patients of one name. Both are shown with what tells them apart, none is picked, and the booking is for
 // the one that was.
 func TestAmbiguousPatient(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		at := w.free(4, "prac_okafor").Format(time.RFC3339)
@@ -86,6 +87,7 @@ func TestAmbiguousPatient(t *testing.T) {
 }
 
 func TestAmbiguousPatientOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.program("demo-staff")
 	found := p.is(p.post("/patients/search", map[string]any{"query": "maria jensen"}), http.StatusOK)

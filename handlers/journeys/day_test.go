@@ -12,6 +12,7 @@ import (
 
 // X10: the sheet is open at two desks. What one moves, the other is told of, and nothing jumps under the pointer.
 func TestTwoDesks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	there := w.person("staff2@demo.test", true)
 	there.open(w.sheet("appt_maria84"))
@@ -39,6 +40,7 @@ func TestTwoDesks(t *testing.T) {
 
 // Arrived, no-show, and back: each raises the version and frees or takes the time.
 func TestArrivals(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -81,6 +83,7 @@ func TestArrivals(t *testing.T) {
 
 // T08: whatever zone the browser is in, pages say the clinic's time and its zone.
 func TestBrowserInDenver(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.person("staff@lakeview.test", true)
 	p.call(emulation.SetTimezoneOverrideParams{TimezoneID: "America/Denver"})
@@ -117,6 +120,7 @@ func TestBrowserInDenver(t *testing.T) {
 
 // The day sheet and the card on paper: black on white, everything that counts, no controls.
 func TestPrint(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.person("staff@demo.test", true)
 	id, at := p.asked("appt_maria84", 0)
@@ -146,6 +150,7 @@ func TestPrint(t *testing.T) {
 
 // On a phone and at 320 px no page is wider than the window; the sheet scrolls inside.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.person("reviewer@demo.test", true)
 	id, _ := p.asked("appt_maria84", 0)

@@ -54,6 +54,7 @@ func local(t *testing.T, at string) (date, clock string) {
 
 // Case 1: the time is edited before approval. What runs, and what the patient gets, is the second revision.
 func TestEditBeforeApproval(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -106,6 +107,7 @@ func TestEditBeforeApproval(t *testing.T) {
 }
 
 func TestEditBeforeApprovalOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.program("demo-staff")
 	first, second := w.free(0, "prac_holm").Format(time.RFC3339), w.free(7, "prac_holm").Format(time.RFC3339)

@@ -8,6 +8,7 @@ import (
 
 // Case 2: a confirmation after the deadline. The card had been live; time passed; nothing runs.
 func TestConfirmAfterExpiry(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -38,6 +39,7 @@ func TestConfirmAfterExpiry(t *testing.T) {
 }
 
 func TestConfirmAfterExpiryOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.program("demo-staff")
 	before := w.visit("appt_maria84")

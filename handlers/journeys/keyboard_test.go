@@ -42,6 +42,7 @@ func (p *tab) enter() {
 
 // Search, appointment, move, confirm: with the keyboard alone. After each swap the focus is somewhere sensible.
 func TestKeyboardOnly(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.person("staff@demo.test", true)
 	p.open("/")

@@ -9,6 +9,7 @@ import (
 // Case 5: the desk has written and its answer is lost. Whoever presses again, or loads the page again, sees the outcome;
 // nothing runs a second time.
 func TestLostAnswer(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -41,6 +42,7 @@ func TestLostAnswer(t *testing.T) {
 }
 
 func TestLostAnswerOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.program("demo-staff")
 	one := p.move("appt_maria84", w.free(0, "prac_holm").Format(time.RFC3339))

@@ -8,6 +8,7 @@ import (
 
 // Case 6: the message fails and is sent again. The booking is not touched.
 func TestFailedMessageSentAgain(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -51,6 +52,7 @@ func TestFailedMessageSentAgain(t *testing.T) {
 
 // The API has no call that sends again; a retried confirmation of a booking whose message failed makes no second one.
 func TestFailedMessageOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.demo.Fail(true)
 	p := w.program("demo-staff")

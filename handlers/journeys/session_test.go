@@ -21,6 +21,7 @@ func (p *tab) signIn(email string) {
 
 // Signed out, the browser holds nothing: Back leads to signing in, not to a patient.
 func TestSignOutThenBack(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("", scripts)
@@ -53,6 +54,7 @@ func TestSignOutThenBack(t *testing.T) {
 
 // The session ends over a form: what was typed is there again after signing in, and nothing was sent by itself.
 func TestTypedFieldsSurviveSigningInAgain(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)

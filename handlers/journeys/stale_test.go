@@ -11,6 +11,7 @@ import (
 // Two tabs: one edits, the other confirms what it still shows. It gets both revisions side by side, nothing live, and a
 // way to the current one.
 func TestTwoTabs(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		old := w.person("staff@demo.test", scripts)
@@ -54,6 +55,7 @@ func TestTwoTabs(t *testing.T) {
 
 // What the card rests on moves: a new preview is another revision, and that one can be confirmed.
 func TestStalePins(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -81,6 +83,7 @@ func TestStalePins(t *testing.T) {
 
 // The time is taken while the form is open: the form comes back with the reason and other times, none of them chosen.
 func TestSlotGone(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)
@@ -117,6 +120,7 @@ func TestSlotGone(t *testing.T) {
 
 // A proposal whose time goes to a rival: the card says who stands in the way of what, and leads to a new review.
 func TestRivalWins(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.person("staff@demo.test", true)
 	id, at := p.asked("appt_maria84", 1)
@@ -141,6 +145,7 @@ func TestRivalWins(t *testing.T) {
 
 // A change of high risk: who asked may not decide it; a reviewer finds it in the queue and does.
 func TestReviewerDecidesHighRisk(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		at := w.free(3, "prac_holm", "prac_okafor").Format(time.RFC3339)
@@ -191,6 +196,7 @@ func TestReviewerDecidesHighRisk(t *testing.T) {
 
 // Enter in the note of a rejection rejects; it never approves.
 func TestEnterInTheNoteNeverApproves(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		w := newWorld(t)
 		p := w.person("staff@demo.test", scripts)

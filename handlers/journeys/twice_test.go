@@ -12,6 +12,7 @@ import (
 
 // Case 3: the button is pressed twice. It runs once, and the person sees the outcome.
 func TestPressTwice(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, scripts bool) {
 		for _, how := range []struct {
 			name  string
@@ -47,6 +48,7 @@ func TestPressTwice(t *testing.T) {
 }
 
 func TestPressTwiceOverTheAPI(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.program("demo-staff")
 	one := p.move("appt_maria84", w.free(0, "prac_holm").Format(time.RFC3339))

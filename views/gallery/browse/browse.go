@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -88,6 +89,13 @@ func (b *Browser) listen(event any) {
 	}
 }
 
+// patience bounds each act in a tab: a page that never comes is an error, not a silence.
+const patience = 45 * time.Second
+
+func (b *Browser) soon() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, patience)
+}
+
 // Uncaught are the errors of scripts that nothing caught so far.
 func (b *Browser) Uncaught() []string {
 	b.mu.Lock()
@@ -112,7 +120,7 @@ func (b *Browser) Stop() {
 // Open loads a page in a window of the given size, in the light or dark scheme, or in forced colours or for print when
 // media says so ("print", "dark", "forced"); "" is light.
 func (b *Browser) Open(url string, size Size, media string) error {
-	if err := chromedp.Do(b.ctx, chromedp.EmulateViewport(size.Width, size.Height)); err != nil {
+	if err := b.Do(chromedp.EmulateViewport(size.Width, size.Height)); err != nil {
 		return err
 	}
 	m := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}}
@@ -128,7 +136,7 @@ func (b *Browser) Open(url string, size Size, media string) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, m)
 		return err
 	})
-	return chromedp.Do(b.ctx, emulate, chromedp.Navigate(url))
+	return b.Do(emulate, chromedp.Navigate(url))
 }
 
 // Shot is a picture of a page, whole height.
@@ -144,14 +152,18 @@ func (b *Browser) PDF() ([]byte, error) {
 	return chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPreferCSSPageSize()))
 }
 
-// Do runs chromedp's own actions in the tab, within the time limit that the context of the tab has.
+// Do runs chromedp's own actions in the tab, within the patience.
 func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) error {
-	return chromedp.Do(b.ctx, actions...)
+	ctx, cancel := b.soon()
+	defer cancel()
+	return chromedp.Do(ctx, actions...)
 }
 
 // Call sends one command of the browser's protocol to the tab.
 func Call[P, R any](b *Browser, command cdp.Command[P, R], params P) (R, error) {
-	return chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
+	ctx, cancel := b.soon()
+	defer cancel()
+	return chromedp.Run(ctx, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 }
 
 //go:embed axe/axe-4.14.1.min.js
@@ -188,7 +200,9 @@ func (b *Browser) Press(keys string) error {
 
 // Eval runs an expression in the page and reads its value; a promise is awaited.
 func Eval[T any](b *Browser, expression string) (T, error) {
-	return chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := b.soon()
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
 // Look is a picture of the page that is open, whole height.
