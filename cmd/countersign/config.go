@@ -108,12 +108,12 @@ type limits proposal.Limits
 func (l *limits) Set(s string) error {
 	parts := strings.Split(s, ",")
 	if len(parts) != 3 {
-		return fmt.Errorf("not three numbers such as 30,120,1000")
+		return fmt.Errorf("not three numbers such as 30,1000,5000")
 	}
 	for i, to := range []*int{&l.Agent, &l.Person, &l.Clinic} {
 		n, err := strconv.Atoi(strings.TrimSpace(parts[i]))
 		if err != nil || n < 0 {
-			return fmt.Errorf("not three numbers such as 30,120,1000")
+			return fmt.Errorf("not three numbers such as 30,1000,5000")
 		}
 		*to = n
 	}

@@ -18,7 +18,7 @@ type Limits struct {
 }
 
 // DefaultLimits are far above what people do by hand; an agent that reaches its own is confused.
-var DefaultLimits = Limits{Agent: 30, Person: 120, Clinic: 1000, Window: 10 * time.Minute}
+var DefaultLimits = Limits{Agent: 30, Person: 1000, Clinic: 5000, Window: 10 * time.Minute}
 
 // Volume is what has been asked for lately, each number at most its limit, and when the oldest of it was made (zero when
 // the number is 0).
