@@ -21,7 +21,7 @@ func main() {
 	clients := flag.String("clients", "1,8,32", "numbers of clients")
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
-	only := flag.String("only", "", "confirm or pages; both when empty")
+	only := flag.String("only", "", "confirm, pages or talk; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -62,13 +62,18 @@ func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []
 	}
 	defer cluster.Stop(context.WithoutCancel(ctx))
 	fmt.Printf("%d cores, %s, fsync and synchronous_commit on; client, server and database share the machine\n", runtime.NumCPU(), runtime.Version())
-	if only != "pages" {
+	if only == "" || only == "confirm" {
 		if err := benchConfirm(ctx, cluster, quiet, clients, ops); err != nil {
 			return err
 		}
 	}
-	if only != "confirm" {
+	if only == "" || only == "pages" {
 		if err := benchPages(ctx, cluster, quiet, clients, sizes); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "talk" {
+		if err := benchTalk(ctx, cluster, quiet, clients); err != nil {
 			return err
 		}
 	}

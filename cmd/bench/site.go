@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"countersign/db"
 	"countersign/handlers"
 	"countersign/internal/account"
+	"countersign/internal/assistant"
 	"countersign/internal/proposal"
 )
 
@@ -40,13 +42,18 @@ func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
 	}
 	s := &site{db: pool, token: "bench-token", random: rand.Reader, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, MaxConnsPerHost: 128}}}
 	s.desk = &proposal.Service{Store: db.Proposals{DB: pool}, IDs: newID, TTL: 12 * time.Hour, Log: log}
+	words, err := assistant.NewGrammar("en")
+	if err != nil {
+		return nil, err
+	}
+	talk := &assistant.Service{Store: db.Threads{DB: pool}, Desk: s.desk, Interpreter: words, IDs: newID, Log: log}
 	accounts, err := account.NewService(pool, rand.Reader, true, account.DefaultLimits)
 	if err != nil {
 		return nil, err
 	}
 	rules := account.DefaultRules
 	rules.Demo = true
-	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Accounts: accounts, Sessions: pool, Rules: rules, Ready: pool.Ready,
+	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Talk: talk, Accounts: accounts, Sessions: pool, Rules: rules, Ready: pool.Ready,
 		Log: log, Random: rand.Reader, Now: time.Now, Closing: ctx}))
 	return s, nil
 }
@@ -65,31 +72,53 @@ func (s *site) addToken(ctx context.Context, root *sql.DB, clinic, person string
 
 // call sends one API request and wants that status.
 func (s *site) call(ctx context.Context, method, path, body string, want int) error {
-	req, err := http.NewRequestWithContext(ctx, method, s.server.URL+"/api/v1"+path, strings.NewReader(body))
+	req, err := s.request(ctx, method, path, body)
 	if err != nil {
 		return err
+	}
+	return do(s.client, req, want)
+}
+
+// answer is the body of a request that succeeds.
+func (s *site) answer(ctx context.Context, method, path, body string) ([]byte, error) {
+	req, err := s.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	return answerOf(s.client, req, http.StatusOK, http.StatusCreated, http.StatusAccepted)
+}
+
+func (s *site) request(ctx context.Context, method, path, body string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.server.URL+"/api/v1"+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	return do(s.client, req, want)
+	return req, nil
 }
 
 func do(client *http.Client, req *http.Request, want int) error {
+	_, err := answerOf(client, req, want)
+	return err
+}
+
+func answerOf(client *http.Client, req *http.Request, wants ...int) ([]byte, error) {
 	res, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Body.Close()
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, res.Body); err != nil {
-		return err
+		return nil, err
 	}
-	if res.StatusCode != want {
-		return fmt.Errorf("%s %s: %d %.300s", req.Method, req.URL.Path, res.StatusCode, b.String())
+	if !slices.Contains(wants, res.StatusCode) {
+		return nil, fmt.Errorf("%s %s: %d %.300s", req.Method, req.URL.Path, res.StatusCode, b.String())
 	}
-	return nil
+	return b.Bytes(), nil
 }
 
 func newID(prefix string) string {
