@@ -132,10 +132,8 @@ func TestProposalsAreLimited(t *testing.T) {
 	d := desktest.New(t)
 	d.Desk.Limits = proposal.Limits{Agent: 2, Person: 4, Clinic: 6, Window: 10 * time.Minute}
 	ask := func(who string, n int) error {
-		by := d.Actor("ana")
-		if who == "bot" {
-			by = d.Agent()
-		} else {
+		by := d.Agent()
+		if who != "bot" {
 			by = d.Actor(who)
 		}
 		_, err := d.Desk.Propose(ctx, by, d.Move("apt_maria", d.At(1, 9, 0).Add(time.Duration(n)*15*time.Minute)))

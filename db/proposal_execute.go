@@ -83,7 +83,7 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 			query = executeEnd
 			args = append(args, step.ReasonCode, step.ExpectVersion, step.Patient)
 		case proposal.OpRegister, proposal.OpContact, proposal.OpSend:
-			own := []any{}
+			var own []any
 			query, own = patientStep(step)
 			args = append(args, own...)
 		default:

@@ -127,7 +127,7 @@ func (t threadTx) whole(ctx context.Context, rows []threadRow) ([]assistant.Thre
 	if len(waiting) == 0 {
 		return out, nil
 	}
-	records, err := proposal.Select(ctx, proposalTx{t.Tx}, proposal.Filter{IDs: waiting, Limit: len(waiting)})
+	records, err := proposal.Select(ctx, proposalTx(t), proposal.Filter{IDs: waiting, Limit: len(waiting)})
 	for i := range out {
 		for _, r := range records {
 			out[i].Proposals[r.ID] = r

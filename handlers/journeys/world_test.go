@@ -209,18 +209,6 @@ func (w *world) sheet(visit string) string {
 	return "/?" + url.Values{"location": {place}, "date": {date}}.Encode()
 }
 
-// outcome is a proposal's state, revision and outcome.
-func (w *world) outcome(id string) string {
-	w.t.Helper()
-	return w.row(`SELECT state, revision, outcome FROM inspect.proposals WHERE id = $1`, id)
-}
-
-// sent counts the messages of a visit.
-func (w *world) sent(visit string) string {
-	w.t.Helper()
-	return w.row(`SELECT count(*) FROM inspect.outbox WHERE appointment = $1`, visit)
-}
-
 // free is the nth start at which every one of the practitioners has half an hour free at Havnegade 12, at least two
 // days ahead.
 func (w *world) free(n int, practitioners ...string) time.Time {

@@ -59,9 +59,6 @@ func (r *reading) source(from, to int) string {
 	return strings.TrimSpace(r.text[r.tokens[from].from:r.tokens[min(to, len(r.tokens))-1].to])
 }
 
-// tail is the text from token i to the end of the message.
-func (r *reading) tail(i int) string { return strings.TrimSpace(r.text[r.tokens[i].from:]) }
-
 func (s span) means() string {
 	if s.rule == nil {
 		return ""
