@@ -3,12 +3,13 @@
 # ADDR      where `make run` listens (127.0.0.1:8080; :0 picks a free port)
 # DATA_DIR  where `make run` keeps its PostgreSQL (./.data)
 # TESTFLAGS further flags of go test, such as TESTFLAGS='-run Confirm -v'
-# PKG       the packages that test and bench look at (./...)
+# PKG       the packages that test looks at (./...)
+# BENCH     flags of cmd/bench, such as BENCH='-only confirm -clients 8'
 
 ADDR     ?= 127.0.0.1:8080
 DATA_DIR ?= ./.data
 PKG      ?= ./...
-BENCH    ?= .
+BENCH    ?=
 
 .PHONY: help run build test check bench gallery clean
 .DEFAULT_GOAL := help
@@ -34,9 +35,9 @@ check: ## generated code is current, gofmt, go vet, staticcheck, govulncheck
 	@sh scripts/need.sh go
 	@sh scripts/check.sh
 
-bench: ## run the benchmarks (BENCH=pattern PKG=./db/...)
+bench: ## measure confirms beside their bare SQL, pages and conversation on seeded data (BENCH='-only confirm'; some 15 minutes)
 	@sh scripts/need.sh go postgres
-	go test -count=1 -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m $(PKG)
+	go run ./cmd/bench $(BENCH)
 
 gallery: ## draw every view in every state into .cache/gallery
 	@sh scripts/need.sh go chromium
