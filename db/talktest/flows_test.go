@@ -118,6 +118,14 @@ func TestBookingAndCancelling(t *testing.T) {
 	k.says(k.last(), "no booked visit", "cancelled visit cannot be changed")
 }
 
+func TestWhatWasNotReadIsSaidBesideTheCard(t *testing.T) {
+	k := newTalk(t)
+	e := k.say("move maria 100871 to the third day at 13:00 and cancel the rest", assistant.Meaning{Workflow: assistant.Reschedule, Patient: "100871",
+		Days: []clinic.Date{k.date(2)}, Clock: minutes(13, 0), Unsure: "one thing at a time; not read: “cancel the rest”"})
+	k.says(e, "One thing at a time; not read: “cancel the rest”. Here is the proposal")
+	k.waits()
+}
+
 func TestNobodyAndUnclear(t *testing.T) {
 	k := newTalk(t)
 	k.says(k.say("blah", assistant.Meaning{}), "did not understand")

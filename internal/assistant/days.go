@@ -16,6 +16,8 @@ type saidDay struct {
 	end     clinic.Date
 	weekday *time.Weekday
 	text    string
+
+	from, to int // its tokens
 }
 
 // dayOf reads a day span. No past day ever comes out: what lies in the past is asked about. Nothing depends on the day

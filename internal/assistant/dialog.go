@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
@@ -49,7 +51,7 @@ func (d *dialog) note(by clinic.Actor, ids func(string) string) error {
 
 // reply is what the assistant says next: a question, a card to be made, or the end.
 type reply struct {
-	text     string
+	text     string // with propose: what to say before the card
 	choices  []Choice
 	asks     string
 	propose  *Action
@@ -80,10 +82,20 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		return d.again(m)
 	}
 	r, err := d.next()
-	if m.Unsure != "" && r.propose == nil {
-		r.text = m.Unsure + " " + r.text
+	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
+		r.text = sentence(m.Unsure) + " " + r.text
 	}
 	return r, err
+}
+
+// sentence is a remark with a large letter and an end.
+func sentence(remark string) string {
+	first, size := utf8.DecodeRuneInString(remark)
+	remark = string(unicode.ToUpper(first)) + remark[size:]
+	if strings.HasSuffix(remark, ".") || strings.HasSuffix(remark, "?") {
+		return remark
+	}
+	return remark + "."
 }
 
 // named is the choice that words pick: "the second one", or yes to the only one. It is never a decision on a card: no
@@ -125,7 +137,7 @@ func (d *dialog) again(m Meaning) (reply, error) {
 	text := "I did not understand that, and nothing was changed. "
 	switch {
 	case m.Unsure != "":
-		text = m.Unsure + " "
+		text = sentence(m.Unsure) + " "
 	case m.Yes, m.No:
 		text = "Say it in a few more words, or pick one of the choices. "
 	}

@@ -168,6 +168,7 @@ func (s *Service) work(ctx context.Context, run Run) (RunRef, error) {
 		}
 		act = r.propose
 		note, err = d.contradicts(t.ID, *act)
+		note = r.text + note
 		return err
 	})
 	if err != nil || act == nil {

@@ -122,6 +122,7 @@ func (r *reading) when() {
 	var target, visit []saidDay
 	var time, visitTime timeOfDay
 	toAt := r.movedTo()
+	var lost []span // days that cannot be meant
 	from, or := false, false
 	for n, s := range r.spans {
 		for i := s.from; i < s.to; i++ {
@@ -151,7 +152,12 @@ func (r *reading) when() {
 		if r.birthDay(s) {
 			continue
 		}
+		asked := len(r.unsure)
 		d, ok := r.dayOf(s)
+		if !ok && len(r.unsure) > asked {
+			lost = append(lost, s)
+		}
+		d.from, d.to = s.from, s.to
 		switch {
 		case !ok:
 		case old:
@@ -166,6 +172,11 @@ func (r *reading) when() {
 			target = append(target, d)
 		}
 	}
+	// "Wednesday 3 December 2025" is not the coming Wednesday: what stands beside a day that cannot be meant goes with it.
+	beside := func(d saidDay) bool {
+		return slices.ContainsFunc(lost, func(s span) bool { return s.from == d.to || s.to == d.from })
+	}
+	target, visit = slices.DeleteFunc(target, beside), slices.DeleteFunc(visit, beside)
 	r.resolveTime(visitTime)
 	r.m.VisitClock = r.m.Clock
 	r.m.Clock, r.m.From, r.m.Until, r.m.First = nil, nil, nil, false
