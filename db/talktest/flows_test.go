@@ -126,6 +126,17 @@ func TestWhatWasNotReadIsSaidBesideTheCard(t *testing.T) {
 	k.waits()
 }
 
+func TestADayThatCannotBeMeantIsAskedBeforeAnyCard(t *testing.T) {
+	k := newTalk(t)
+	e := k.say("cancel yesterday's visit of maria 100871, she asked", assistant.Meaning{Workflow: assistant.Cancel, Patient: "100871",
+		ReasonCode: "patient_request", DayLost: true, Unsure: "“yesterday” is in the past"})
+	k.says(e, "“yesterday” is in the past. Which day is meant?")
+	if n := k.Text(`SELECT count(*) FROM proposals`); n != "0" {
+		t.Fatal(n, "proposed: another visit than the one that was named")
+	}
+	k.says(k.pick("Leave that day out"), "Here is the proposal")
+}
+
 func TestNobodyAndUnclear(t *testing.T) {
 	k := newTalk(t)
 	k.says(k.say("blah", assistant.Meaning{}), "did not understand")

@@ -82,6 +82,9 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		return d.again(m)
 	}
 	r, err := d.next()
+	if m.DayLost && r.propose != nil {
+		r = reply{text: "Which day is meant?", choices: []Choice{{Label: "Leave that day out, and propose the rest", Action: r.propose}}}
+	}
 	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
 		r.text = sentence(m.Unsure) + " " + r.text
 	}

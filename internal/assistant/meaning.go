@@ -88,6 +88,7 @@ type Meaning struct {
 	Pick         int    // "the second one": from 1; 0 = none
 	Yes, No      bool   // an answer in words; never a decision
 	StartOver    bool   // "forget it", "start again"
+	DayLost      bool   // a day was named that cannot be meant: nothing is proposed without it before that is asked
 	Unsure       string // what was understood but not clear, in words, for the question; "" = nothing
 }
 

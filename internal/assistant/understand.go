@@ -176,6 +176,7 @@ func (r *reading) when() {
 	beside := func(d saidDay) bool {
 		return slices.ContainsFunc(lost, func(s span) bool { return s.from == d.to || s.to == d.from })
 	}
+	r.m.DayLost = len(lost) > 0
 	target, visit = slices.DeleteFunc(target, beside), slices.DeleteFunc(visit, beside)
 	r.resolveTime(visitTime)
 	r.m.VisitClock = r.m.Clock

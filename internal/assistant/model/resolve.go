@@ -102,12 +102,12 @@ func (s second) when(m *assistant.Meaning, w words) error {
 			return refused("a time that cannot be read")
 		}
 		m.Days, m.DaysEnd, m.Clock, m.From, m.Until, m.First = t.Days, t.DaysEnd, t.Clock, t.From, t.Until, t.First
-		m.Unsure = joined(m.Unsure, t.Unsure)
+		m.Unsure, m.DayLost = joined(m.Unsure, t.Unsure), m.DayLost || t.DayLost
 	}
 	if w.VisitWhen != "" && m.Workflow == assistant.Reschedule && len(m.VisitDays) == 0 && m.VisitClock == nil {
 		t := s.read(w.VisitWhen, "")
 		m.VisitDays, m.VisitClock = t.Days, t.Clock
-		m.Unsure = joined(m.Unsure, t.Unsure)
+		m.Unsure, m.DayLost = joined(m.Unsure, t.Unsure), m.DayLost || t.DayLost
 	}
 	return nil
 }
