@@ -63,6 +63,10 @@ func (d *DB) checkRole(ctx context.Context) error {
 	err := d.pool.GetContext(ctx, &r, `SELECT r.rolname AS name, r.rolsuper AS super, r.rolbypassrls AS bypass,
 		(SELECT count(*) FROM pg_class c WHERE c.relowner = r.oid AND c.relkind IN ('r', 'p')) AS owns
 		FROM pg_roles r WHERE r.rolname = current_user`)
+	var pe *pq.Error
+	if errors.As(err, &pe) && pe.Code == "22023" { // SET ROLE on a database, or a cluster, that was never migrated
+		return fmt.Errorf("the role %s is not there: run `countersign migrate up` on this database first", Role)
+	}
 	if err != nil {
 		return fmt.Errorf("asking the database who we are: %w", translate(err))
 	}

@@ -47,20 +47,23 @@ func (s *Server) requireSession(r route) echo.MiddlewareFunc {
 	}
 }
 
+// noToken is said to programs, which cannot sign in.
+const noToken = "The token is missing, unknown or revoked. Send one that works as Authorization: Bearer."
+
 // requireToken lets in who brings a token. A cookie counts for nothing here.
 func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		scheme, secret, _ := strings.Cut(c.Request().Header.Get("Authorization"), " ")
 		secret = strings.TrimSpace(secret)
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > 200 {
-			return refusal.New(refusal.Unauthenticated)
+			return refusal.New(refusal.Unauthenticated, noToken)
 		}
 		found, err := s.Sessions.FindToken(c.Request().Context(), account.SecretHash(secret), s.Rules)
 		if err != nil {
 			return err
 		}
 		if !found.SignedIn() {
-			return refusal.New(refusal.Unauthenticated)
+			return refusal.New(refusal.Unauthenticated, noToken)
 		}
 		s.enter(c, found, "api")
 		return next(c)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -62,6 +63,12 @@ func parametersIn(fields url.Values, without ...string) map[string]any {
 		out["notify"] = true
 	case notify == "false", notify == nil && fields.Has(notifyShown):
 		out["notify"] = false
+	}
+	// The desk writes days as 03-Mar-1990; the action takes them as 1990-03-03. What is neither is left for it to refuse.
+	if day, ok := out["birth_date"].(string); ok {
+		if t, err := time.Parse("2-Jan-2006", strings.TrimSpace(day)); err == nil {
+			out["birth_date"] = t.Format(time.DateOnly)
+		}
 	}
 	if yes := out["confirm_not_duplicate"]; yes == "true" || yes == "on" {
 		out["confirm_not_duplicate"] = true

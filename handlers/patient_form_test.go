@@ -95,7 +95,7 @@ func TestAPossibleDuplicateIsAskedAbout(t *testing.T) {
 func TestACardWhoseDuplicateAppeared(t *testing.T) {
 	s := newDeskSite(t)
 	b := s.as("ana")
-	typed := url.Values{"family": {"Holt"}, "given": {"Ida"}, "birth_date": {"1999-01-01"}, "contact_preference": {"none"}}
+	typed := url.Values{"family": {"Holt"}, "given": {"Ida"}, "birth_date": {"01-Jan-1999"}, "contact_preference": {"none"}}
 	first := b.sendForm(mustForm(t, b.get("/patients/new").body, "/proposals"), typed)
 	second := b.sendForm(mustForm(t, b.get("/patients/new").body, "/proposals"), typed)
 	open := mustForm(t, b.get(second.header.Get("Location")).body, "/confirm")

@@ -141,7 +141,11 @@ func errorBody(r *refusal.Error, a answer) map[string]any {
 	if r.Record != nil && (a.status == http.StatusConflict || a.status == http.StatusGone) {
 		members["proposal"] = r.Record
 	}
-	members["code"], members["message"], members["retry"] = r.Code, words.Words+" "+words.Next, a.retry
+	message := words.Words + " " + words.Next
+	if r.Code == refusal.Unauthenticated {
+		message = words.Words // a program cannot sign in
+	}
+	members["code"], members["message"], members["retry"] = r.Code, message, a.retry
 	return map[string]any{"status": "error", "error": members}
 }
 

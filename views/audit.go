@@ -3,6 +3,8 @@ package views
 import (
 	"net/url"
 	"time"
+
+	"countersign/internal/audit"
 )
 
 // AuditPage is GET /audit: ids, codes and names of people, no patient data. Filters are GET parameters of the same names.
@@ -83,4 +85,12 @@ func (p AuditPage) olderURL() string {
 func (p AuditPage) filters() []struct{ name, label, value string } {
 	return []struct{ name, label, value string }{{"proposal", "Proposal", p.Proposal}, {"appointment", "Appointment", p.Appointment}, {"patient", "Patient", p.Patient},
 		{"hash", "Plan hash begins with", p.Hash}, {"from", "From, as 2026-10-21", p.From}, {"to", "To, inclusive", p.To}}
+}
+
+// did says what was done, or only tried.
+func (r AuditRow) did() string {
+	if r.Outcome == audit.Denied {
+		return "Tried: " + AuditWord(r.Action)
+	}
+	return AuditWord(r.Action)
 }
