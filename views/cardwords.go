@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 )
 
@@ -137,6 +138,8 @@ func (p CardPage) asked() string {
 func (p CardPage) whoDecides() string {
 	high := p.Record.Risk == proposal.High || p.Record.Risk == proposal.Critical
 	switch {
+	case p.Record.Owner == p.Viewer && !high && p.Record.CreatedBy.Kind == clinic.KindAgent:
+		return "It was asked for you, so you may decide. So may any reviewer."
 	case p.Record.Owner == p.Viewer && !high:
 		return "You asked, so you may decide. So may any reviewer."
 	case high:
