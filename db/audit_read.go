@@ -86,7 +86,7 @@ func (t *Tx) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, nex
 		w.and(`a.at < ?`, f.To)
 	}
 	if f.Cursor != "" {
-		at, id, ok := readCursor(f.Cursor)
+		at, id, ok := ReadCursor(f.Cursor)
 		if !ok {
 			return nil, "", refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
 		}
@@ -97,7 +97,7 @@ func (t *Tx) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, nex
 		w.String()+` ORDER BY a.at DESC, a.id DESC LIMIT `+w.last(), w.args...)
 	if err == nil && len(rows) > f.Limit {
 		rows = rows[:f.Limit]
-		next = makeCursor(rows[f.Limit-1].At, rows[f.Limit-1].ID)
+		next = MakeCursor(rows[f.Limit-1].At, rows[f.Limit-1].ID)
 	}
 	return rows, next, err
 }

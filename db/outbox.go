@@ -79,7 +79,7 @@ func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, n
 		w.and(`o.state = ?`, f.State)
 	}
 	if f.Cursor != "" {
-		at, id, ok := readCursor(f.Cursor)
+		at, id, ok := ReadCursor(f.Cursor)
 		if !ok {
 			return nil, "", refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
 		}
@@ -89,7 +89,7 @@ func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, n
 	err = t.sel(ctx, &rows, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+w.last(), w.args...)
 	if err == nil && len(rows) > f.Limit {
 		rows = rows[:f.Limit]
-		next = makeCursor(rows[f.Limit-1].CreatedAt, rows[f.Limit-1].ID)
+		next = MakeCursor(rows[f.Limit-1].CreatedAt, rows[f.Limit-1].ID)
 	}
 	return rows, next, err
 }

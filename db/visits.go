@@ -3,9 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
-	"encoding/base64"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -76,7 +74,7 @@ func (t *Tx) Appointments(ctx context.Context, f VisitFilter) (items []clinic.Vi
 		w.and(`a.patient = ?`, f.Patient)
 	}
 	if f.Cursor != "" {
-		at, id, ok := readCursor(f.Cursor)
+		at, id, ok := ReadCursor(f.Cursor)
 		if !ok {
 			return nil, "", refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
 		}
@@ -89,7 +87,7 @@ func (t *Tx) Appointments(ctx context.Context, f VisitFilter) (items []clinic.Vi
 	if len(items) > f.Limit {
 		items = items[:f.Limit]
 		last := items[f.Limit-1]
-		next = makeCursor(last.StartsAt, last.ID)
+		next = MakeCursor(last.StartsAt, last.ID)
 	}
 	return items, next, t.addSlots(ctx, items)
 }
@@ -154,18 +152,4 @@ func (t *Tx) addSlots(ctx context.Context, visits []clinic.Visit) error {
 		v.Slots = append(v.Slots, r.slot())
 	}
 	return err
-}
-
-func makeCursor(at time.Time, id string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(at.UTC().Format(time.RFC3339Nano) + " " + id))
-}
-
-func readCursor(s string) (at time.Time, id string, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil {
-		return at, "", false
-	}
-	text, id, found := strings.Cut(string(raw), " ")
-	at, err = time.Parse(time.RFC3339Nano, text)
-	return at.UTC(), id, err == nil && found && clinic.ValidID(id) // PostgreSQL reads fewer offsets than Go
 }

@@ -68,7 +68,7 @@ func cutPage[T any](c echo.Context, whole []T, id func(T) string) (list[T], erro
 func onlyQuery(c echo.Context, names ...string) error {
 	var wrong []refusal.Field
 	for name := range c.QueryParams() {
-		if !contains(names, name) {
+		if !slices.Contains(names, name) {
 			wrong = append(wrong, refusal.Field{Name: name, Message: "This call has no such parameter."})
 		}
 	}
@@ -76,15 +76,6 @@ func onlyQuery(c echo.Context, names ...string) error {
 		return refusal.Invalid(wrong...)
 	}
 	return nil
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // body reads the members of a JSON object, noting every wrong one.

@@ -1,14 +1,11 @@
 package handlers
 
 import (
-	"encoding/base64"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"countersign/internal/clinic"
+	"countersign/db"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 )
@@ -49,25 +46,18 @@ func (s *Server) apiProposals(c echo.Context) error {
 	next := ""
 	if len(items) > limit {
 		items = items[:limit]
-		next = cursorOf(items[limit-1].MadeAt, items[limit-1].ID)
+		next = db.MakeCursor(items[limit-1].MadeAt, items[limit-1].ID)
 	}
 	return s.json(c, http.StatusOK, listOf(items, next))
-}
-
-// cursorOf names the last row of a page; it holds a time and an id and nothing of a patient.
-func cursorOf(at time.Time, id string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(at.UTC().Format(time.RFC3339Nano) + " " + id))
 }
 
 func proposalCursor(s string) (*proposal.Cursor, error) {
 	if s == "" {
 		return nil, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(s)
-	stamp, id, ok := strings.Cut(string(raw), " ")
-	at, bad := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil || !ok || bad != nil || !clinic.ValidID(id) {
+	at, id, ok := db.ReadCursor(s)
+	if !ok {
 		return nil, refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
 	}
-	return &proposal.Cursor{CreatedAt: at.UTC(), ID: id}, nil
+	return &proposal.Cursor{CreatedAt: at, ID: id}, nil
 }

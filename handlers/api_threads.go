@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/db"
 	"countersign/internal/assistant"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
@@ -92,7 +93,7 @@ func (s *Server) apiThreads(c echo.Context) error {
 	next := ""
 	if len(list) > limit {
 		list = list[:limit]
-		next = cursorOf(list[limit-1].SortedAt, list[limit-1].ID)
+		next = db.MakeCursor(list[limit-1].SortedAt, list[limit-1].ID)
 	}
 	items := make([]threadJSON, len(list))
 	for i, t := range list {

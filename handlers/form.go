@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ const notifyShown = "notify_shown"
 func parametersIn(fields url.Values, without ...string) map[string]any {
 	out := map[string]any{}
 	for name := range fields {
-		if name != notifyShown && !contains(without, name) {
+		if name != notifyShown && !slices.Contains(without, name) {
 			out[name] = orNilText(fields.Get(name))
 		}
 	}

@@ -105,7 +105,7 @@ func (s *Server) toolProposals(c *call) (told, error) {
 	next := ""
 	if len(found) > most {
 		found = found[:most]
-		next = cursorOf(found[most-1].MadeAt, found[most-1].ID)
+		next = db.MakeCursor(found[most-1].MadeAt, found[most-1].ID)
 	}
 	items, waiting := []ownProposal{}, 0
 	for _, r := range found {

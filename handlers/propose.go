@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -120,7 +121,7 @@ func proposeForm(c echo.Context) string {
 	if aboutPatient(q.Get("action")) {
 		return patientFormPath(q.Get("action"), q.Get("patient"))
 	}
-	if !contains([]string{views.ActionMove, views.ActionBook, views.ActionCancel}, q.Get("action")) {
+	if !slices.Contains([]string{views.ActionMove, views.ActionBook, views.ActionCancel}, q.Get("action")) {
 		return "/"
 	}
 	return "/proposals/new?" + q.Encode()

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"github.com/labstack/echo/v4"
+	"slices"
 
 	"countersign/db"
 	"countersign/internal/audit"
@@ -90,7 +91,7 @@ func choiceSlots(list []proposal.Choice) []views.Slot {
 func offers(list []db.Offer, p *views.ProposePage) []views.Option {
 	var out []views.Option
 	for _, o := range list {
-		if o.ID == p.Practitioner || o.Active && (p.Action == views.ActionBook || contains(o.Types, p.Type)) {
+		if o.ID == p.Practitioner || o.Active && (p.Action == views.ActionBook || slices.Contains(o.Types, p.Type)) {
 			out = append(out, views.Option{Value: o.ID, Label: o.Name})
 		}
 	}

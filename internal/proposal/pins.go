@@ -1,7 +1,5 @@
 package proposal
 
-import "countersign/internal/clinic"
-
 // moved compares a plan's pins with the versions now, and names what moved in words from the plan. Nil when nothing did.
 func moved(p Plan, now map[Pin]int64) []Change {
 	var out []Change
@@ -42,13 +40,4 @@ func pinLabel(p Plan, pin Pin) string {
 		return "The record of the patient who may be the same"
 	}
 	return pin.Kind
-}
-
-// PinLabels gives each pinned row of a plan with its name in words, in the plan's order.
-func PinLabels(p Plan) []clinic.Ref {
-	out := make([]clinic.Ref, 0, len(p.Resources))
-	for _, pin := range p.Resources {
-		out = append(out, clinic.Ref{ID: pin.ID, Name: pinLabel(p, pin)})
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"context"
-	"time"
 
 	"countersign/internal/clinic"
 	"countersign/internal/refusal"
@@ -58,13 +57,6 @@ func Select(ctx context.Context, tx Tx, f Filter) ([]Record, error) {
 		refs[i] = &out[i]
 	}
 	return out, settleRecords(ctx, tx, refs)
-}
-
-// Now is the clock that deadlines are judged by.
-func (s *Service) Now(ctx context.Context, by clinic.Actor) (time.Time, error) {
-	var now time.Time
-	err := s.Store.ReadTx(ctx, by.Clinic, func(tx Tx) error { now = tx.Now(); return nil })
-	return now, err
 }
 
 // ValidState refuses a state that proposals cannot have.
