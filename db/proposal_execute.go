@@ -101,7 +101,11 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 	if e.State == "" {
 		head = 0
 	}
-	whole := n.Head == head && n.Saved == 1 && n.Trail == len(e.Audit) && n.Messages == len(e.Messages) &&
+	saved := 1
+	if e.Key == "" { // an item of a bulk: its decision was saved when it was claimed
+		saved = 0
+	}
+	whole := n.Head == head && n.Saved == saved && n.Trail == len(e.Audit) && n.Messages == len(e.Messages) &&
 		n.Freed == len(step.FreeSlots) && n.Taken == len(step.TakeSlots)
 	if !whole {
 		return 0, &refusal.Error{Code: refusal.Internal, Cause: errRows}

@@ -88,6 +88,9 @@ type target struct {
 }
 
 func targetOf(p proposal.Plan) target {
+	if p.After.Items != nil {
+		return target{}
+	}
 	to := target{patient: &p.After.Patient.ID}
 	if !p.After.OfVisit() {
 		return to

@@ -74,6 +74,8 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
 		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
 
+		{method: http.MethodPost, path: "/proposals/:id/stop", access: page, handle: s.stopProposal, form: cardOf},
+
 		{method: http.MethodPost, path: mcpPath, access: api, handle: s.mcpMessage},
 
 		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},
@@ -91,6 +93,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/revisions", access: api, handle: s.apiRevise},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/reject", access: api, handle: s.apiReject},
+		{method: http.MethodPost, path: "/api/v1/proposals/:id/stop", access: api, handle: s.apiStop},
 		{method: http.MethodPost, path: "/api/v1/threads", access: api, handle: s.apiStartThread},
 		{method: http.MethodGet, path: "/api/v1/threads", access: api, handle: s.apiThreads},
 		{method: http.MethodGet, path: "/api/v1/threads/:id", access: api, handle: s.apiThread},

@@ -36,6 +36,15 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 			}
 			return nil
 		}))},
+		{"bulk", every(time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
+			for found := true; found; {
+				var err error
+				if found, err = desk.CarryOn(ctx, clinic); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))},
 		{"runs", every(time.Second, forClinics(d, talk.Settle))},
 		{"events", every(time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {
 			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.SweepEvents(ctx, 7*24*time.Hour) })

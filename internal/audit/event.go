@@ -39,6 +39,16 @@ const (
 	RetryMessage      = "message.retry"
 	ListMessages      = "message.list"
 	ReadAudit         = "audit.read"
+	FinishBulk        = "proposal.finish"
+	StopBulk          = "proposal.stop"
+	ListLeave         = "leave.list"
+	SaveLeave         = "leave.save"
+	EndLeave          = "leave.end"
+	ListWaiting       = "waiting.list"
+	AddWaiting        = "waiting.add"
+	EndWaiting        = "waiting.end"
+	ListRebooking     = "rebooking.list"
+	CloseRebooking    = "rebooking.close"
 )
 
 // Actions lists them all, in the order of the constants.
@@ -46,7 +56,7 @@ func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage,
-		ListMessages, ReadAudit}
+		ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking}
 }
 
 // Outcomes.
@@ -54,6 +64,7 @@ const (
 	Success = "success"
 	Denied  = "denied"
 	Failed  = "failed"
+	Partial = "partial"
 )
 
 // Event is one row of the trail. Absent members are "" or 0. At is the transaction's clock, whole microseconds.

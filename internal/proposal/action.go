@@ -24,7 +24,7 @@ type action struct {
 	audit string // action of the audit trail when it has run
 }
 
-var actions = []action{reschedule, book, cancel, register, updateContact, sendMessage}
+var actions = []action{reschedule, book, cancel, register, updateContact, sendMessage, bulk}
 
 // Actions lists the names that can be proposed.
 func Actions() []string {
@@ -62,7 +62,8 @@ type drafting struct {
 	plan   *Plan
 	rows   pinSet
 	wrong  []refusal.Field
-	why    []string // what makes the risk what it is, beyond what assess sees in the plan
+	why    []string        // what makes the risk what it is, beyond what assess sees in the plan
+	freed  map[string]bool // slots that an earlier item of the same bulk gives back
 }
 
 // unknown notes a field that names nothing of this clinic. Other errors pass.

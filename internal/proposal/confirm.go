@@ -66,6 +66,9 @@ func (s *Service) confirm(ctx context.Context, by clinic.Actor, d Decision) (Ans
 	if saved, ok := isReplay(err); ok {
 		return s.replayed(ctx, by, saved)
 	}
+	if err == nil && out.Status == StatusAccepted {
+		return s.carryOut(ctx, by, out)
+	}
 	return out, err
 }
 
@@ -102,6 +105,9 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 			return err
 		}
 		changed := moved(r.Plan, now)
+		if r.Action == bulkName {
+			changed = nothingLeft(r.Plan, changed) // each item looks for itself
+		}
 		if r.Action == register.name {
 			if err := tx.LockRegistrations(ctx); err != nil {
 				return err
@@ -125,6 +131,9 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 // execute writes exactly what the plan's steps say, with outbox, audit and the saved answer, in one statement.
 func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision, collided bool) (Answer, error) {
 	p := r.Plan
+	if r.Action == bulkName {
+		return s.begin(ctx, tx, by, r, c, d)
+	}
 	step, err := mainStep(p)
 	if err != nil {
 		return Answer{}, err
@@ -180,6 +189,7 @@ func (s *Service) decisionEvents(c Claim, by clinic.Actor, r Record, step Step, 
 	ran.ObjectKind, ran.Object, ran.Version = PinPatient, *step.Patient, version
 	if step.Appointment != nil {
 		ran.ObjectKind, ran.Object = PinAppointment, *step.Appointment
+		ran.Code = lateCode(r.Plan, c.Now)
 	}
 	return []audit.Event{confirmed, ran}
 }

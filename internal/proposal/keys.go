@@ -12,8 +12,9 @@ import (
 
 // Saved statuses are HTTP's numbers, because the contract says that a replay has the same status.
 const (
-	StatusOK      = 200
-	StatusCreated = 201
+	StatusOK       = 200
+	StatusCreated  = 201
+	StatusAccepted = 202
 )
 
 // fingerprint binds a key to what it was used for (contract section 4): route, proposal, revision, hash, decision.
@@ -66,6 +67,11 @@ func (s *Service) replayed(ctx context.Context, by clinic.Actor, k *SavedKey) (A
 		body.ID = body.Proposal.ID
 	}
 	r, err := s.Get(ctx, by, body.ID)
+	if err == nil && k.Status == StatusAccepted { // today's state
+		out, err := today(r)
+		out.Replayed = true
+		return out, err
+	}
 	return Answer{Status: k.Status, Body: k.Body, Replayed: true, Record: r}, err
 }
 

@@ -25,6 +25,7 @@ const (
 	kindMRN
 	kindPhone
 	kindEmail
+	kindItems
 )
 
 // parameter describes one member of an action's parameters.
@@ -32,8 +33,9 @@ type parameter struct {
 	name     string
 	kind     kind
 	required bool
-	codes    []string // kindCode
-	absent   any      // value when null: true for notify
+	codes    []string    // kindCode
+	absent   any         // value when null: true for notify
+	items    []parameter // kindItems: the members of each
 }
 
 // MaxText is the most characters of free text (contract section 6).
@@ -63,6 +65,9 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 			continue
 		}
 		switch p.kind {
+		case kindItems:
+			list, more := readItems(p, v)
+			out[p.name], wrong = list, append(wrong, more...)
 		case kindBool:
 			b, ok := v.(bool)
 			if !ok {

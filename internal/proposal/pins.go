@@ -13,10 +13,7 @@ func moved(p Plan, now map[Pin]int64) []Change {
 
 // pinLabel names a pinned row for a receptionist.
 func pinLabel(p Plan, pin Pin) string {
-	for _, f := range []*Facts{p.Before, p.After} {
-		if f == nil {
-			continue
-		}
+	for _, f := range p.shown() {
 		switch {
 		case pin.Kind == PinAppointment && f.Appointment == pin.ID:
 			return "The visit itself"

@@ -42,6 +42,11 @@ func (d *drafting) settle(ctx context.Context, p *place, startsAt, mine string) 
 	if err != nil {
 		return err
 	}
+	for i := range rows {
+		if d.freed[rows[i].ID] {
+			rows[i].Appointment = ""
+		}
+	}
 	byID := make(map[string]clinic.Slot, len(rows))
 	for _, r := range rows {
 		byID[r.ID] = r

@@ -48,7 +48,8 @@ type Plan struct {
 }
 
 // Facts is what is shown of a visit as it stands or will stand. An action on a patient alone has only the patient line;
-// Appointment is then "" and every other member is null in the document.
+// Appointment is then "" and every other member is null in the document. A bulk has only Items, one for each of its
+// visits, in order; nothing else has any.
 type Facts struct {
 	Appointment   string       `json:"appointment"`
 	Status        string       `json:"status"`
@@ -61,30 +62,37 @@ type Facts struct {
 	Zone          string       `json:"zone"` // IANA
 	OffsetMinutes int          `json:"offset_minutes"`
 	Slots         []SlotFacts  `json:"slots"` // held by this visit; none once cancelled
+	Items         []Facts      `json:"items"` // of a bulk, else null
 }
 
 // OfVisit tells a visit from a patient alone.
 func (f *Facts) OfVisit() bool { return f != nil && f.Appointment != "" }
 
-// MarshalJSON writes null for all that a patient alone does not have.
+// MarshalJSON writes null for all that a patient alone, or a bulk, does not have.
 func (f Facts) MarshalJSON() ([]byte, error) {
 	type visit Facts // without this method
-	if f.OfVisit() || f.Patient.ID == "" {
+	bulk := len(f.Items) > 0
+	if !bulk && (f.OfVisit() || f.Patient.ID == "") {
 		return json.Marshal(visit(f))
+	}
+	patient := &f.Patient
+	if bulk {
+		patient = nil
 	}
 	return json.Marshal(struct {
 		visit
-		Appointment   *string     `json:"appointment"`
-		Status        *string     `json:"status"`
-		Type          *TypeFacts  `json:"type"`
-		Practitioner  *clinic.Ref `json:"practitioner"`
-		Location      *PlaceFacts `json:"location"`
-		StartsAt      *time.Time  `json:"starts_at"`
-		EndsAt        *time.Time  `json:"ends_at"`
-		Zone          *string     `json:"zone"`
-		OffsetMinutes *int        `json:"offset_minutes"`
-		Slots         []SlotFacts `json:"slots"`
-	}{visit: visit(f)})
+		Appointment   *string       `json:"appointment"`
+		Status        *string       `json:"status"`
+		Patient       *PatientFacts `json:"patient"`
+		Type          *TypeFacts    `json:"type"`
+		Practitioner  *clinic.Ref   `json:"practitioner"`
+		Location      *PlaceFacts   `json:"location"`
+		StartsAt      *time.Time    `json:"starts_at"`
+		EndsAt        *time.Time    `json:"ends_at"`
+		Zone          *string       `json:"zone"`
+		OffsetMinutes *int          `json:"offset_minutes"`
+		Slots         []SlotFacts   `json:"slots"`
+	}{visit: visit(f), Patient: patient})
 }
 
 // PatientFacts is the patient line. Unreachable says why no message can go out: no_address, prefers_phone,
@@ -230,11 +238,13 @@ func (r Record) Tampered() bool { return string(r.PlanBytes) == "null" }
 func Verify(canonical []byte, hash string) bool { return HashPlan(canonical) == hash }
 
 // stay is when the patient will be at the visit of the plan; zero for a cancellation and without a visit.
-func (p Plan) stay() Stay {
-	if !p.After.OfVisit() || p.After.Status == "cancelled" {
+func (p Plan) stay() Stay { return p.After.stay() }
+
+func (f *Facts) stay() Stay {
+	if !f.OfVisit() || f.Status == "cancelled" {
 		return Stay{}
 	}
-	return Stay{p.After.Patient.ID, p.After.Appointment, p.After.StartsAt, p.After.EndsAt}
+	return Stay{f.Patient.ID, f.Appointment, f.StartsAt, f.EndsAt}
 }
 
 // Summary is made to be rendered: the same rows for the card, the API and a confirmation prompt.

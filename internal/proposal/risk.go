@@ -43,6 +43,9 @@ func assess(p Plan, now time.Time, agent string) (level string, reasons []string
 	if slices.Contains(p.Warnings, WarnDuplicate) {
 		because(High, "Somebody with this name and birth date is a patient already")
 	}
+	if p.Action == bulkName {
+		assessItems(p, now, because)
+	}
 	switch p.Action {
 	case register.name:
 		because(Medium, "A registration")
@@ -55,7 +58,7 @@ func assess(p Plan, now time.Time, agent string) (level string, reasons []string
 	if p.Parameters["message"] != nil && len(p.Messages) > 0 && agent == "" {
 		because(Medium, "The message is free text")
 	}
-	if p.Parameters["notify"] == false && p.After.Patient.Unreachable == nil {
+	if p.Action != bulkName && p.Parameters["notify"] == false && p.After.Patient.Unreachable == nil {
 		because(Medium, "The patient could be told and will not be told")
 	}
 	return level, reasons

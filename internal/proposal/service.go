@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
+	"slices"
 	"time"
 
 	"countersign/internal/audit"
@@ -22,7 +23,8 @@ type Service struct {
 	TTL   time.Duration              // 0 = 15 minutes, 4 hours for high and critical
 	Log   *slog.Logger
 
-	Limits Limits // zero = none
+	Limits Limits        // zero = none
+	Inline time.Duration // how long a confirmation carries a bulk out itself; 0 = 2 s, negative = not at all
 }
 
 // deadline is when a revision of that risk can no longer be decided: whole seconds, and never later than the new start.
@@ -32,8 +34,10 @@ func (s *Service) deadline(p Plan, now time.Time) time.Time {
 		ttl = 4 * time.Hour
 	}
 	at := now.Add(ttl)
-	if p.After.Status == "booked" && p.After.StartsAt.Before(at) {
-		at = p.After.StartsAt
+	for _, f := range (Plan{After: p.After}).shown() {
+		if f.Status == "booked" && f.StartsAt.Before(at) {
+			at = f.StartsAt
+		}
 	}
 	return at.UTC().Truncate(time.Second)
 }
@@ -100,7 +104,7 @@ func finish(r *Record, now time.Time) {
 	r.Warnings = r.Plan.Warnings
 	r.Summary = Summarize(r.Plan)
 	r.Approvals = Approvals{Needed: needed(r.Risk), Given: []clinic.Ref{}}
-	if r.DecidedBy != nil && (r.State == StateCompleted || r.State == StateFailed) {
+	if r.DecidedBy != nil && slices.Contains([]string{StateCompleted, StateFailed, StateExecuting, StatePartial}, r.State) {
 		r.Approvals.Given = append(r.Approvals.Given, *r.DecidedBy)
 	}
 	if r.Changed == nil {
@@ -169,8 +173,14 @@ func current(ctx context.Context, tx Tx, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	if err := settleRecords(ctx, tx, []*Record{&r}); err != nil || r.State != StateProposed || r.Tampered() {
+	if err := settleRecords(ctx, tx, []*Record{&r}); err != nil {
 		return r, err
+	}
+	if r.State == StateExecuting && r.Action == bulkName {
+		return r, soFar(ctx, tx, &r)
+	}
+	if r.State != StateProposed || r.Tampered() {
+		return r, nil
 	}
 	if r.Action == register.name {
 		found, err := newcomers(ctx, tx, r.Plan)

@@ -69,6 +69,8 @@ type Tx interface {
 	List(ctx context.Context, f Filter) ([]Record, error)
 
 	Audit(ctx context.Context, events ...audit.Event) error
+
+	Runs
 }
 
 // Stay is the time in which a patient will be at a visit. Except is that visit.

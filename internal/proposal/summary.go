@@ -17,6 +17,10 @@ func Summarize(p Plan) Summary {
 		return Summary{Title: p.Action, Fields: []Field{}}
 	}
 	s := Summary{Title: a.title(p)}
+	if p.Action == bulkName {
+		s.Fields = itemFields(p)
+		return s
+	}
 	row := func(label string, of func(*Facts) string) {
 		f := Field{Label: label}
 		if p.Before != nil {
