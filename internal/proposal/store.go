@@ -27,7 +27,7 @@ type Tx interface {
 	Practitioner(ctx context.Context, id string) (clinic.Practitioner, error)
 	Location(ctx context.Context, id string) (clinic.Location, error)
 	Type(ctx context.Context, id string) (clinic.Type, error)
-	// SamePerson finds patients who may be that one: same clinic.NameKey, or same record number. At most 20, by name.
+	// SamePerson finds patients who may be that one: clinic.SamePerson. At most 20, by name.
 	SamePerson(ctx context.Context, p clinic.Patient) ([]clinic.Patient, error)
 	// LockRegistrations makes every other registration of the clinic wait until this transaction ends.
 	LockRegistrations(ctx context.Context) error
