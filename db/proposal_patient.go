@@ -13,8 +13,8 @@ import (
 const maxSame = 20
 
 // samePeople are those who can be the same at all, found in two indexes: clinic.SamePerson asks for one of the two.
-const samePeople = `SELECT ` + patientColumns + ` FROM patients p WHERE p.mrn = $1 OR p.birth_date = $2
-	ORDER BY p.family, p.given, p.birth_date, p.id`
+const samePeople = `SELECT ` + patientColumns + ` FROM patients p WHERE p.mrn = $1
+	UNION SELECT ` + patientColumns + ` FROM patients p WHERE p.birth_date = $2 ORDER BY family, given, birthdate, id`
 
 // SamePerson implements proposal.Tx. One statement.
 func (t proposalTx) SamePerson(ctx context.Context, p clinic.Patient) ([]clinic.Patient, error) {

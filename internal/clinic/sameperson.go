@@ -22,7 +22,7 @@ func SamePerson(a, b Patient) bool {
 		return false
 	}
 	one, two := nameOf(a), nameOf(b)
-	if swapped := (bareName{one.family, one.given}); one.alike(two) || swapped.alike(two) {
+	if one.alike(two) || one.swapped().alike(two) || one.alike(two.swapped()) {
 		return true
 	}
 	if within(one.words(), two.words()) || within(two.words(), one.words()) {
@@ -34,6 +34,8 @@ func SamePerson(a, b Patient) bool {
 type bareName struct{ given, family []string }
 
 func nameOf(p Patient) bareName { return bareName{bareWords(p.Given), bareWords(p.Family)} }
+
+func (n bareName) swapped() bareName { return bareName{n.family, n.given} }
 
 func (n bareName) words() []string { return slices.Concat(n.given, n.family) }
 
