@@ -27,12 +27,18 @@ type Volume struct {
 	AgentSince, PersonSince, ClinicSince time.Time
 }
 
-// within refuses one proposal more than the limits allow. Two at the same moment may both be the last one.
+// within refuses one proposal more than the limits allow. An agent's limit is exact: its proposals wait for each other
+// from here to their commit. People never wait, so two of them at the same moment may both be the last one.
 func (l Limits) within(ctx context.Context, tx Tx, by clinic.Actor) error {
 	if l.Agent <= 0 && l.Person <= 0 && l.Clinic <= 0 {
 		return nil
 	}
 	v, err := tx.Volume(ctx, by, l)
+	if err == nil && by.Kind == clinic.KindAgent && v.Agent < l.Agent { // a flood beyond the limit waits for nobody
+		if err = tx.LockAgent(ctx, by.Agent); err == nil {
+			v, err = tx.Volume(ctx, by, l)
+		}
+	}
 	if err != nil {
 		return err
 	}

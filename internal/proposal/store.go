@@ -38,6 +38,9 @@ type Tx interface {
 	// DoubleBooked reports whether the patient has another active appointment in the stay's time.
 	DoubleBooked(ctx context.Context, s Stay) (bool, error)
 
+	// LockAgent makes every other proposal of the agent wait until this transaction ends; what was committed before is
+	// seen by the next statement.
+	LockAgent(ctx context.Context, agent string) error
 	// Volume counts what was made since now minus the window, each number up to its limit, oldest included; for an agent
 	// also what of its own still waits.
 	Volume(ctx context.Context, by clinic.Actor, l Limits) (Volume, error)
