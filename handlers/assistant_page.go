@@ -122,7 +122,7 @@ func knownFacts(w assistant.Work) []views.Fact {
 	if w.Location != nil {
 		add("Location", w.Location.Name)
 	}
-	add("To", w.When.Words())
+	add("When", w.When.Words())
 	add("Given name", w.Given)
 	add("Family name", w.Family)
 	add("Born", w.BirthDate)

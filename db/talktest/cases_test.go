@@ -126,7 +126,12 @@ func TestAFailureIsVisibleAndNotRetried(t *testing.T) {
 		VALUES ('hav', 'apt_hidden', 'aoife', 'okafor', 'main', 'std', 'booked', tstzrange($1::timestamptz, $1::timestamptz + interval '30 min'), 'seed', 'seed')`, k.At(2, 13, 0))
 	k.decide(k.approve(p))
 	h := k.read()
-	k.says(k.last(), "could not be carried out", "nothing was changed", "Which other time")
+	k.says(k.last(), "could not be carried out", "Nothing was changed", "Which other time")
+	for _, c := range k.last().Choices {
+		if strings.Contains(c.Label, "13:00") {
+			t.Errorf("the time that failed is offered again: %s", c.Label)
+		}
+	}
 	if h.State() != assistant.AwaitingInput || h.Calls[0].Status != assistant.CallFailed || !strings.Contains(string(h.Calls[0].Result), "slot_taken") {
 		t.Errorf("%s %s %s", h.State(), h.Calls[0].Status, h.Calls[0].Result)
 	}

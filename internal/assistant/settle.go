@@ -76,7 +76,7 @@ func (s *Service) outcome(ctx context.Context, tx Tx, t *Thread, call ToolCall, 
 	case CallFailed:
 		w.Halted = true
 		f := failureOf(rec.Result)
-		words := "It was confirmed by " + by + ", but it could not be carried out, and nothing was changed: " + failureWords(f)
+		words := "It was confirmed by " + by + ", but it could not be carried out. " + failureWords(f)
 		r := taken(words, act, f.Alternatives)
 		r.proposal, r.choices = rec.ID, append(r.choices, leave)
 		return r, nil
@@ -127,7 +127,7 @@ func failureWords(f failure) string {
 	if f.Message != "" {
 		return f.Message
 	}
-	return "the record was not as planned."
+	return "The record was not as planned. Nothing was changed."
 }
 
 func zoneOf(rec proposal.Record) string {
