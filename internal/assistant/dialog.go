@@ -70,9 +70,17 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 	if chosen != nil {
 		return d.choose(*chosen)
 	}
+	if m.Pick < 0 {
+		return d.again(m)
+	}
 	if m.StartOver {
 		*d.w = Work{}
-		return reply{text: "Forgotten. " + help}, nil
+		if m.Workflow == "" {
+			return reply{text: "Forgotten, and nothing was changed. " + help}, nil
+		}
+	}
+	if m.Leave && m.Workflow == "" && m.Patient == "" && len(m.Days) == 0 && m.Clock == nil {
+		return d.leave(), nil
 	}
 	news, err := d.absorb(m, said.Text)
 	if err != nil {
@@ -82,13 +90,38 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		return d.again(m)
 	}
 	r, err := d.next()
-	if m.DayLost && r.propose != nil {
-		r = reply{text: "Which day is meant?", choices: []Choice{{Label: "Leave that day out, and propose the rest", Action: r.propose}}}
+	if err != nil {
+		return r, err
+	}
+	if c := d.zoned(m); c != nil {
+		r = reply{asks: AskTime, choices: []Choice{*c}}
+	} else if m.Lost && r.propose != nil {
+		r = reply{text: "Which day or time is meant?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
 	}
 	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
 		r.text = sentence(m.Unsure) + " " + r.text
 	}
 	return r, err
+}
+
+// leave drops the wish and keeps whom it was about.
+func (d *dialog) leave() reply {
+	*d.w = Work{Patient: d.w.Patient}
+	return reply{text: "Everything stays as it is.", done: true}
+}
+
+// zoned offers a time that was said in another zone as the location's own, once it is known for whom and which visit.
+func (d *dialog) zoned(m Meaning) *Choice {
+	w := d.w
+	if m.Zoned == nil || w.Patient == nil || w.Workflow != Book && (w.Workflow != Reschedule || w.Visit == nil) {
+		return nil
+	}
+	to := When{}
+	if w.When != nil {
+		to = *w.When
+	}
+	to.Clock, to.From, to.Until = m.Zoned, nil, nil
+	return &Choice{Label: "Yes, " + clockText(*m.Zoned) + " as the clock at the location shows", Set: &Work{When: &to}}
 }
 
 // sentence is a remark with a large letter and an end.
@@ -101,7 +134,7 @@ func sentence(remark string) string {
 	return remark + "."
 }
 
-// named is the choice that words pick: "the second one", or yes to the only one. It is never a decision on a card: no
+// named is the choice that words pick: "the second one", "the later one" of two, or yes to the only one. It is never a decision on a card: no
 // card waits here, and what is picked comes to a card at most.
 func (d *dialog) named(m Meaning) *Choice {
 	if len(d.last) < 2 {
@@ -111,6 +144,13 @@ func (d *dialog) named(m Meaning) *Choice {
 	switch {
 	case m.Pick > 0 && m.Pick <= len(offers):
 		return &offers[m.Pick-1]
+	case m.Pick < 0:
+		times := slices.DeleteFunc(slices.Clone(offers), func(c Choice) bool {
+			return c.Set == nil || c.Set.Start == "" && c.Set.When == nil && c.Set.Visit == nil
+		})
+		if len(times) == 2 { // they are in order
+			return &times[map[int]int{PickEarlier: 0, PickLater: 1}[m.Pick]]
+		}
 	case m.Yes && len(offers) == 1:
 		return &offers[0]
 	}
@@ -124,8 +164,7 @@ func (d *dialog) choose(c Choice) (reply, error) {
 			*d.w = Work{}
 			return reply{text: "Forgotten. " + help}, nil
 		case c.Set.Leave:
-			*d.w = Work{Patient: d.w.Patient}
-			return reply{text: "Everything stays as it is.", done: true}, nil
+			return d.leave(), nil
 		}
 		d.w.merge(*c.Set)
 	}
@@ -141,13 +180,20 @@ func (d *dialog) again(m Meaning) (reply, error) {
 	switch {
 	case m.Unsure != "":
 		text = sentence(m.Unsure) + " "
-	case m.Yes, m.No:
+	case m.Pick < 0:
+		text = "More than two are offered, or none: pick one, or say its number. "
+	case m.Yes:
+		text = "There is nothing to confirm: no card waits here, and only the button on a card confirms. "
+	case m.No:
 		text = "Say it in a few more words, or pick one of the choices. "
 	}
 	if d.w.Halted {
 		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, nil
 	}
 	r, err := d.next()
+	if c := d.zoned(m); c != nil && err == nil {
+		return reply{text: strings.TrimSpace(text), asks: AskTime, choices: []Choice{*c}}, nil
+	}
 	if r.propose != nil { // nothing new: nothing is proposed anew
 		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, err
 	}

@@ -13,7 +13,7 @@ import (
 // slotNames are what patterns may ask for in braces.
 var slotNames = map[string]bool{"month": true, "weekday": true, "number": true, "digits": true, "hour": true, "hourword": true,
 	"minute": true, "minword": true, "day": true, "dayth": true, "year": true, "ordinal": true, "iso": true, "named": true,
-	"slashed": true, "clock": true, "time": true, "type": true, "practitioner": true, "word": true}
+	"slashed": true, "minus": true, "clock": true, "time": true, "type": true, "practitioner": true, "word": true}
 
 var (
 	clockShape   = regexp.MustCompile(`^(\d{1,2}[:.]\d{2}(am|pm)?|\d{1,2}(am|pm))$`)
@@ -45,11 +45,16 @@ func (r *reading) slot(name string, i int) []capture {
 		}
 		return one(n, ok)
 	case "number":
-		if plain {
-			return one(number, number > 0 && number <= 366)
+		if strings.Trim(t.word, "0123456789") == "" && !r.minus(i) {
+			if len(t.word) > 6 {
+				number = 999999
+			}
+			return one(number, true)
 		}
 		n, ok := r.lang.Numbers[t.word]
 		return one(n, ok)
+	case "minus":
+		return one(-number, err == nil && r.minus(i))
 	case "digits":
 		return one(number, plain && number > 0 && number < 100)
 	case "ordinal":
@@ -130,6 +135,12 @@ func (r *reading) slot(name string, i int) []capture {
 		return []capture{{n: n, bare: bare, text: r.source(best.from, best.to), to: best.to}}
 	}
 	return nil
+}
+
+// minus reports a number with a sign of its own: not the hyphen of a stretch.
+func (r *reading) minus(i int) bool {
+	at := r.tokens[i].from - 1
+	return at >= 0 && (r.text[at] == '-' || strings.HasSuffix(r.text[:at+1], "−")) && (at == 0 || strings.ContainsAny(r.text[at-1:at], " (\xe2\x88"))
 }
 
 // dayNumber reads 27 or, when a language's ending is asked for, 27th.
