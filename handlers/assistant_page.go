@@ -128,6 +128,7 @@ func knownFacts(w assistant.Work) []views.Fact {
 	add("Born", w.BirthDate)
 	add("Phone", w.Phone)
 	add("E-mail", w.Email)
+	add("How to be told", views.ContactWord(w.Contact))
 	add("Message", w.Text)
 	return out
 }
