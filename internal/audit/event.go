@@ -39,14 +39,16 @@ const (
 	RetryMessage      = "message.retry"
 	ListMessages      = "message.list"
 	ReadAudit         = "audit.read"
+	ListAgents        = "agent.list"
+	GrantBypass       = "bypass.grant"
+	EndBypass         = "bypass.end"
 )
 
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
-		SendMessage, RetryMessage,
-		ListMessages, ReadAudit}
+		SendMessage, RetryMessage, ListMessages, ReadAudit, ListAgents, GrantBypass, EndBypass}
 }
 
 // Outcomes.

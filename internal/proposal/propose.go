@@ -74,7 +74,7 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 			}
 		}
 		// Last before the writes: an agent's lock is held as short as can be, and asking again for what waits makes nothing.
-		if err := s.Limits.within(ctx, tx, by); err != nil {
+		if r.Bypass, err = s.Limits.within(ctx, tx, by); err != nil {
 			return err
 		}
 		r.Reason, r.CreatedAt = reason, wholeSecond(tx.Now())
@@ -83,7 +83,11 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 		if err := tx.Insert(ctx, r, by, canonical); err != nil {
 			return err
 		}
-		if err := tx.Audit(ctx, s.event(tx.Now(), by, audit.Propose, audit.Success, r)); err != nil {
+		made := s.event(tx.Now(), by, audit.Propose, audit.Success, r)
+		if r.Bypass != "" { // what let it through; the proposal has a member of its own
+			made.ObjectKind, made.Object = "bypass", r.Bypass
+		}
+		if err := tx.Audit(ctx, made); err != nil {
 			return err
 		}
 		body, err := encode(r)

@@ -41,6 +41,14 @@ type Tx interface {
 	// LockAgent makes every other proposal of the agent wait until this transaction ends; what was committed before is
 	// seen by the next statement.
 	LockAgent(ctx context.Context, agent string) error
+	// AgentName is the name of a token of kind agent that is not revoked.
+	AgentName(ctx context.Context, agent string) (string, error)
+	// RunningBypass gives the agent's bypass that runs by the clock of this moment, nil when there is none.
+	RunningBypass(ctx context.Context, agent string) (*Bypass, error)
+	Bypass(ctx context.Context, id string) (Bypass, error)
+	InsertBypass(ctx context.Context, b Bypass) error
+	// EndBypass ends one that runs; false when it does not.
+	EndBypass(ctx context.Context, id string, by clinic.Actor) (ended bool, err error)
 	// Volume counts what was made since now minus the window, each number up to its limit, oldest included; for an agent
 	// also what of its own still waits.
 	Volume(ctx context.Context, by clinic.Actor, l Limits) (Volume, error)
