@@ -38,7 +38,8 @@ func (k talker) stays() {
 	}
 }
 
-// moved fails unless the visit stands where the last proposal of its kind put it, once.
+// moved fails unless the one completed proposal put the visit where it stands, which is none of the times given, and told
+// the patient once.
 func (k talker) moved(not ...time.Time) {
 	k.w.t.Helper()
 	at := k.w.start(movedVisit)
@@ -60,9 +61,9 @@ func TestACardRunsOutInAConversation(t *testing.T) {
 		stale := k.another()
 		stale.open(k.thread)
 		w.at(20 * time.Minute)
-		if !scripts {
+		if !scripts { // with them the page hears of it by itself
 			k.open(k.thread)
-		} // with them the page hears of it by itself
+		}
 		k.says("The time to decide passed", "nothing was executed", "Propose it again", "Leave everything as it is")
 		k.noConfirm()
 		k.look()
