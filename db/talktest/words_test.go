@@ -158,3 +158,12 @@ func TestWhichVisitIsAskedUntilItIsSaid(t *testing.T) {
 		t.Errorf("%+v: %s", v, k.last().Text)
 	}
 }
+
+func TestWhatIsNotMeantIsNotTaken(t *testing.T) {
+	k := heard(t)
+	k.hear("move 100871 to " + k.day(2))
+	for _, words := range []string{"any time but Monday at 10:00", "don't move it to " + k.day(3) + " at 10:00", "after " + k.day(2) + " 13:00", "not at 13:00", "an hour later"} {
+		k.hear(words)
+		k.noCard()
+	}
+}

@@ -82,6 +82,11 @@ func (r *reading) people() {
 	}
 	runs = r.registrationNames(runs)
 	chosen := r.choose(runs)
+	for i, u := range runs {
+		if i != chosen && r.m.Workflow != Register {
+			r.dayTypo(u)
+		}
+	}
 	if chosen < 0 {
 		return
 	}
