@@ -34,7 +34,7 @@ type talk struct {
 }
 
 func service(d *desktest.Desk, words assistant.Interpreter) *assistant.Service {
-	return &assistant.Service{Store: db.Threads{DB: d.DB}, Desk: d.Desk, Interpreter: words, IDs: desktest.ID, Log: slog.New(slog.NewJSONHandler(d.Log, nil))}
+	return &assistant.Service{Store: db.Threads{DB: d.DB}, Desk: d.Desk, Interpreter: words, IDs: desktest.ID, Log: slog.New(slog.NewJSONHandler(d.Log, nil)), Patience: 20 * time.Second}
 }
 
 func newTalk(t *testing.T, options ...func(*db.Options)) *talk {
