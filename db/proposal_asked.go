@@ -8,6 +8,12 @@ import (
 	"countersign/internal/proposal"
 )
 
+// LockAgent implements proposal.Tx. A space of its own: a decision takes no such lock.
+func (t proposalTx) LockAgent(ctx context.Context, agent string) error {
+	_, err := t.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('agent ' || $1 || ' ' || $2, 0))`, t.clinic, agent)
+	return translate(err)
+}
+
 // Volume implements proposal.Tx. One statement; each part reads at most its limit of an index on created_at.
 func (t proposalTx) Volume(ctx context.Context, by clinic.Actor, l proposal.Limits) (proposal.Volume, error) {
 	agent := l.Agent

@@ -2,10 +2,12 @@ package db_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,4 +173,67 @@ func TestProposalsAreLimited(t *testing.T) {
 	if err := ask("bot", 2); err != nil {
 		t.Error(err)
 	}
+}
+
+// Case D10: of many at once exactly as many as the limit allows are made, and nothing is written for the others.
+func TestAFloodOfAnAgentEndsExactlyAtItsLimit(t *testing.T) {
+	d := desktest.New(t)
+	d.Desk.Limits = proposal.Limits{Agent: 30, Person: 1000, Clinic: 5000, Window: 10 * time.Minute}
+	var made, limited atomic.Int64
+	var wait sync.WaitGroup
+	for i := range 60 {
+		wait.Go(func() {
+			p := d.Move("apt_maria", d.At(1+i/20, 9, 0).Add(time.Duration(i%20)*15*time.Minute))
+			p.Key = fmt.Sprint("k", i)
+			_, err := d.Desk.Propose(ctx, d.Agent(), p)
+			switch r := refusal.Of(err); {
+			case err == nil:
+				made.Add(1)
+			case r != nil && r.Code == refusal.RateLimited && r.RetryAfter > 0:
+				limited.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if made.Load() != 30 || limited.Load() != 30 {
+		t.Errorf("%d made, %d limited", made.Load(), limited.Load())
+	}
+	if got := d.Text(`SELECT concat_ws(' ', (SELECT count(*) FROM proposals), (SELECT count(*) FROM revisions), (SELECT count(*) FROM idempotency_keys),
+		(SELECT count(*) FROM audit WHERE outcome = 'success'), (SELECT count(*) FROM audit WHERE code = 'rate_limited'))`); got != "30 30 30 30 30" {
+		t.Error("proposals, revisions, keys, and the trail:", got)
+	}
+}
+
+// While an agent's proposals wait for each other, people propose and decide.
+func TestNobodyWaitsForAnAgentsLock(t *testing.T) {
+	d := desktest.New(t)
+	d.Desk.Limits = proposal.DefaultLimits
+	card := d.Propose(d.Agent(), d.Move("apt_maria", d.At(1, 9, 0)))
+	hold, err := d.Root.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold.Exec(`SELECT pg_advisory_xact_lock(hashtextextended('agent hav bot', 0))`); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan error, 1)
+	go func() {
+		_, err := d.Desk.Propose(ctx, d.Agent(), d.Move("apt_maria", d.At(1, 9, 30)))
+		waits <- err
+	}()
+	d.Propose(d.Actor("ana"), d.Move("apt_maria", d.At(1, 10, 0)))
+	if _, err := d.Desk.Confirm(ctx, d.Actor("ana"), desktest.Deciding(card, "k")); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-waits:
+		t.Error("the agent did not wait:", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := hold.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	<-waits // the visit has moved: whatever it says
 }

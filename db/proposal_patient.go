@@ -1,30 +1,38 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"slices"
-
-	"github.com/lib/pq"
 
 	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 )
 
-// maxSame is the most patients who may be the same that are looked at.
+// maxSame is the most patients who may be the same that are shown.
 const maxSame = 20
 
-// SamePerson implements proposal.Tx. The search column finds who has every word of the name and the birth date, and
-// clinic.NameKey tells whether those words are the whole name. One statement.
+// samePeople are those who can be the same at all, found in two indexes: clinic.SamePerson asks for one of the two.
+const samePeople = `SELECT ` + patientColumns + ` FROM patients p WHERE p.mrn = $1
+	UNION SELECT ` + patientColumns + ` FROM patients p WHERE p.birth_date = $2 ORDER BY family, given, birthdate, id`
+
+// SamePerson implements proposal.Tx. One statement.
 func (t proposalTx) SamePerson(ctx context.Context, p clinic.Patient) ([]clinic.Patient, error) {
-	terms := clinic.SearchTerms(p.BirthDate)
-	for _, word := range clinic.Tokens(p.Given + " " + p.Family) {
-		terms = append(terms, " "+word)
-	}
 	var found []clinic.Patient
-	err := t.sel(ctx, &found, `SELECT `+patientColumns+` FROM patients p WHERE p.mrn = $3 OR p.id = ANY (ARRAY(SELECT f.id FROM search_patients($1, $2) f))
-		ORDER BY p.family, p.given, p.birth_date, p.id`, pq.StringArray(terms), maxSame, p.MRN)
-	key := clinic.NameKey(p)
-	return slices.DeleteFunc(found, func(q clinic.Patient) bool { return q.MRN != p.MRN && clinic.NameKey(q) != key }), translate(err)
+	err := t.sel(ctx, &found, samePeople, p.MRN, p.BirthDate)
+	found = slices.DeleteFunc(found, func(q clinic.Patient) bool { return !clinic.SamePerson(p, q) })
+	if len(found) > maxSame { // whoever has the record number is never cut off
+		slices.SortStableFunc(found, func(a, b clinic.Patient) int { return cmp.Compare(rank(p, a), rank(p, b)) })
+		found = found[:maxSame]
+	}
+	return found, translate(err)
+}
+
+func rank(p, q clinic.Patient) int {
+	if q.MRN == p.MRN {
+		return 0
+	}
+	return 1
 }
 
 // LockRegistrations implements proposal.Tx. The lock is on the clinic's name in a space of its own.

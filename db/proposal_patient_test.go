@@ -139,6 +139,8 @@ func TestARegistrationLooksForTheSamePerson(t *testing.T) {
 		"same folded name and birth date": registering(maria...),
 		"names the other way round":       registering("family", "Maria", "given", "Jensen", "birth_date", "1984-03-11"),
 		"same MRN":                        registering("mrn", "100234"),
+		"a middle name more":              registering("family", "Jensen", "given", "Maria Sofie", "birth_date", "1984-03-11"),
+		"same e-mail and family name":     registering("family", "Jensen", "given", "Mia", "birth_date", "1984-03-11", "email", "Maria.Jensen.84@example.test"),
 	} {
 		_, err := d.Desk.Propose(ctx, ana, p)
 		r := refusal.Of(err)
@@ -230,6 +232,47 @@ func TestTheSamePersonIsRegisteredOnce(t *testing.T) {
 	}
 	if _, err := d.Desk.Revise(ctx, d.Actor("ana"), proposal.Revising{Proposal: r.ID, Revision: 1, PlanHash: r.PlanHash}); code(err) != refusal.PossibleDuplicate {
 		t.Error(err)
+	}
+}
+
+// One person under two spellings, registered by two people at once: one patient comes of it, the other registration is
+// told who that is, and asks when it is previewed anew. Another birth date is somebody else.
+func TestTwoSpellingsOfOnePersonAreRegisteredOnce(t *testing.T) {
+	d := desktest.New(t)
+	for i, pair := range [][2][2]string{
+		{{"Łukasz", "Maßmann"}, {"Lukasz", "Massmann"}}, {{"Anna-Lena", "Berg"}, {"Anna Lena", "Berg"}}, {{"Søren Adam", "Krogh"}, {"Soeren", "Krogh"}},
+		{{"Bo", "Lund Holm"}, {"Holm", "Bo"}},
+	} {
+		born := time.Date(1980, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+		var cards [2]proposal.Record
+		for n, name := range pair {
+			cards[n] = d.Propose(d.Actor("ana"), registering("given", name[0], "family", name[1], "birth_date", born, "phone", nil, "email", nil, "contact_preference", "none"))
+		}
+		var errs [2]error
+		var wait sync.WaitGroup
+		for n, who := range []string{"ana", "ben"} {
+			wait.Go(func() {
+				_, errs[n] = d.Desk.Confirm(ctx, d.Actor(who), desktest.Deciding(cards[n], "k"+cards[n].ID))
+			})
+		}
+		wait.Wait()
+		lost := 0
+		if errs[0] == nil {
+			lost = 1
+		}
+		if errs[1-lost] != nil || code(errs[lost]) != refusal.ResourceChanged {
+			t.Fatal(pair, errs)
+		}
+		_, err := d.Desk.Revise(ctx, d.Actor("ana"), proposal.Revising{Proposal: cards[lost].ID, Revision: 1, PlanHash: cards[lost].PlanHash})
+		if r := refusal.Of(err); r == nil || r.Code != refusal.PossibleDuplicate || len(r.Details["candidates"].([]proposal.Candidate)) != 1 {
+			t.Error(pair, err)
+		}
+		if n := d.Text(`SELECT count(*) FROM patients WHERE clinic = 'hav' AND birth_date = $1`, born); n != "1" {
+			t.Error(pair, n, "patients")
+		}
+	}
+	if r := d.Propose(d.Actor("ana"), registering("given", "Bo", "family", "Lund Holm", "birth_date", "1981-01-04")); len(r.Warnings) > 0 {
+		t.Error("another birth date:", r.Warnings)
 	}
 }
 

@@ -46,10 +46,10 @@ func touched(n, want int64, err error) error {
 func (t proposalTx) Insert(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
 	to := targetOf(r.Plan)
 	n, err := t.exec(ctx, `INSERT INTO proposals (clinic, id, action, revision, expires_at, risk, reason, created_by, created_kind, created_name, owner,
-		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at, scope, wish)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+		owner_name, created_via, created_at, patient, appointment, practitioner, location, starts_at, ends_at, scope, wish, bypass)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 		t.clinic, r.ID, r.Action, r.Revision, r.ExpiresAt, r.Risk, r.Reason, by.ID(), by.Kind, by.Name(), r.Owner, r.OwnerName, r.CreatedVia, t.now,
-		to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends, orNull(r.Scope), r.Wish)
+		to.patient, to.appointment, to.practitioner, to.location, to.starts, to.ends, orNull(r.Scope), r.Wish, orNull(r.Bypass))
 	if err := touched(n, 1, err); err != nil {
 		return err
 	}

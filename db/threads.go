@@ -140,11 +140,11 @@ func (t threadTx) whole(ctx context.Context, rows []threadRow) ([]assistant.Thre
 func (t threadTx) runs(ctx context.Context, which string, args ...any) ([]assistant.Run, error) {
 	var rows []struct {
 		ID, Thread, State      string
-		N, Turn                int
+		N, Turn, Fence         int
 		Input                  []byte
 		LeasedUntil, CreatedAt time.Time
 	}
-	err := t.sel(ctx, &rows, `SELECT r.id, r.thread, r.n, r.state, r.turn, r.input, r.leased_until AS leaseduntil, r.created_at AS createdat
+	err := t.sel(ctx, &rows, `SELECT r.id, r.thread, r.n, r.state, r.turn, r.fence, r.input, r.leased_until AS leaseduntil, r.created_at AS createdat
 		FROM runs r WHERE `+which, args...)
 	if err != nil || len(rows) == 0 {
 		return nil, translate(err)
@@ -153,7 +153,7 @@ func (t threadTx) runs(ctx context.Context, which string, args ...any) ([]assist
 	ids := make(pq.StringArray, len(rows))
 	at := map[string]*assistant.Run{}
 	for i, r := range rows {
-		out[i] = assistant.Run{ID: r.ID, Thread: r.Thread, N: r.N, State: r.State, Turn: r.Turn, LeasedUntil: r.LeasedUntil, CreatedAt: r.CreatedAt.UTC()}
+		out[i] = assistant.Run{ID: r.ID, Thread: r.Thread, N: r.N, State: r.State, Turn: r.Turn, Fence: r.Fence, LeasedUntil: r.LeasedUntil, CreatedAt: r.CreatedAt.UTC()}
 		if err := json.Unmarshal(r.Input, &out[i].Input); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"countersign/internal/assistant"
 )
@@ -26,9 +27,10 @@ func (t threadTx) Save(ctx context.Context, c assistant.Change) error {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO runs (clinic, id, thread, n, state, turn, input, leased_until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-			ON CONFLICT (clinic, id) DO UPDATE SET state = excluded.state, turn = excluded.turn, input = excluded.input, leased_until = excluded.leased_until`,
-			t.clinic, r.ID, h.ID, r.N, r.State, r.Turn, input, r.LeasedUntil)
+		_, err = t.exec(ctx, `INSERT INTO runs (clinic, id, thread, n, state, turn, fence, input, leased_until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			ON CONFLICT (clinic, id) DO UPDATE SET state = excluded.state, turn = excluded.turn, fence = excluded.fence, input = excluded.input,
+			leased_until = excluded.leased_until`,
+			t.clinic, r.ID, h.ID, r.N, r.State, r.Turn, r.Fence, input, r.LeasedUntil)
 		if err != nil {
 			return translate(err)
 		}
@@ -59,6 +61,12 @@ func (t threadTx) Save(ctx context.Context, c assistant.Change) error {
 		}
 	}
 	return nil
+}
+
+// Renew implements assistant.Tx.
+func (t threadTx) Renew(ctx context.Context, run assistant.Run, until time.Time) (mine bool, err error) {
+	n, err := t.exec(ctx, `UPDATE runs SET leased_until = $4 WHERE id = $1 AND turn = $2 AND fence = $3 AND state = 'running'`, run.ID, run.Turn, run.Fence, until)
+	return n == 1, translate(err)
 }
 
 func (t threadTx) saveCall(ctx context.Context, c assistant.ToolCall) error {

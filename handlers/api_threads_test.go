@@ -267,3 +267,49 @@ func TestAnEventThatCommitsLateIsHeard(t *testing.T) {
 		t.Errorf("%s then %s", one, two)
 	}
 }
+
+// An id that nobody can have been given is as none: what happens from now on is heard.
+func TestAStreamFromNoPlaceOfOursBeginsNow(t *testing.T) {
+	a := newAPISite(t)
+	a.Exec(`INSERT INTO events (clinic, kind, body) VALUES ('hav', 'proposal.proposed', '{"n":"before"}')`)
+	var all []*listener
+	for _, last := range []string{"9999999999999999999.1", "9223372036854775807.0", "0000000000000000001.1", "99999999999999999999999.1", "1", "-1.0", "x", "1.2.3", "'; --"} {
+		all = append(all, a.listens("ana", apiRoot+"/events", "Last-Event-ID", last))
+	}
+	a.Exec(`INSERT INTO events (clinic, kind, body) VALUES ('hav', 'proposal.proposed', '{"n":"now"}')`)
+	for _, l := range all {
+		if _, data, _ := l.hears("proposal.proposed"); data != `{"n":"now"}` {
+			t.Error("heard", data)
+		}
+	}
+}
+
+// What was revoked, signed out, has expired or whose person was disabled hears nothing more within 15 seconds.
+func TestAStreamEndsWithItsTokenOrSession(t *testing.T) {
+	a := newAPISite(t)
+	var ended, stays []*listener
+	follow := func(who string) *listener {
+		b := a.as(who)
+		return a.listens("", eventsPath, "Cookie", plainCookie+"="+b.cookie())
+	}
+	stays = append(stays, follow("ben"), a.listens("ben", apiRoot+"/events"))
+	ended = append(ended, follow("ana"), follow("ada"), follow("emil"), a.listens("emil", apiRoot+"/events"), a.listens("ana", apiRoot+"/events"))
+	a.Exec(`DELETE FROM sessions WHERE account = 'ana'`)                                   // signed out
+	a.Exec(`UPDATE sessions SET expires_at = now() WHERE account = 'ada'`)                 // expired
+	a.Exec(`UPDATE accounts SET disabled_at = now() WHERE id = 'emil'`)                    // session and token
+	a.Exec(`UPDATE tokens SET revoked_at = now() WHERE account = 'ana' AND kind = 'user'`) // revoked
+	end := time.After(15 * time.Second)
+	for i, l := range ended {
+		for open := true; open; {
+			select {
+			case _, open = <-l.lines:
+			case <-end:
+				t.Fatalf("stream %d has not ended", i)
+			}
+		}
+	}
+	a.Exec(`INSERT INTO events (clinic, kind, body) VALUES ('hav', 'proposal.proposed', '{}')`)
+	for _, l := range stays {
+		l.hears("proposal.proposed")
+	}
+}

@@ -122,12 +122,13 @@ func knownFacts(w assistant.Work) []views.Fact {
 	if w.Location != nil {
 		add("Location", w.Location.Name)
 	}
-	add("To", w.When.Words())
+	add("When", w.When.Words())
 	add("Given name", w.Given)
 	add("Family name", w.Family)
 	add("Born", w.BirthDate)
 	add("Phone", w.Phone)
 	add("E-mail", w.Email)
+	add("How to be told", views.ContactWord(w.Contact))
 	add("Message", w.Text)
 	return out
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"countersign/internal/assistant"
 )
 
 // pickable are the choices of a page: what the buttons send, by their words.
@@ -136,6 +138,19 @@ func TestAConversationLive(t *testing.T) {
 	}
 	if b := ana.post("/assistant/new/messages", url.Values{"text": {strings.Repeat("x", 2001)}}); b.status != http.StatusUnprocessableEntity {
 		t.Error(b.status)
+	}
+}
+
+// A possible duplicate is a choice that says what picking it means, beside all that was said.
+func TestAPossibleDuplicateIsAChoice(t *testing.T) {
+	s := newDeskSite(t)
+	s.words.knows(script{"Register Maria": {Workflow: assistant.Register, Given: "Maria", Family: "Jensen", BirthDate: "1984-03-11", Phone: "+45 20 30 40 50", Contact: "sms"}})
+	ana := s.as("ana")
+	thread := ana.post("/assistant/new/messages", url.Values{"text": {"Register Maria"}}).header.Get("Location")
+	page := ana.get(thread)
+	page.says(t, "looks the same", "How to be told SMS")
+	if id := pick(t, page.body, "100234 The same person"); id == pick(t, page.body, "Somebody else") {
+		t.Error("one choice for both")
 	}
 }
 

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -19,7 +20,17 @@ import (
 )
 
 // signedIn is the actor as the context of a guarded route holds it.
-type signedIn struct{ clinic.Actor }
+type signedIn struct {
+	clinic.Actor
+	again func(context.Context) (*account.Session, error) // looks up anew what the request brought
+}
+
+// stillIn reports whether the request's token or session would still let the same person in. Errors: the database's.
+func stillIn(ctx context.Context, c echo.Context) (bool, error) {
+	in := c.Get(actorKey).(signedIn)
+	found, err := in.again(ctx)
+	return err == nil && found.SignedIn() && found.Actor.ID() == in.ID() && found.Actor.Clinic == in.Clinic, err
+}
 
 // actor is who asks, on a route of access page or api.
 func actor(c echo.Context) clinic.Actor { return c.Get(actorKey).(signedIn).Actor }
@@ -36,7 +47,11 @@ func (s *Server) requireSession(r route) echo.MiddlewareFunc {
 				c.Set(codeKey, refusal.Unauthenticated)
 				return s.keepAndAsk(c, r, session, found)
 			}
-			s.enter(c, found, "page")
+			s.enter(c, found, "page", func(ctx context.Context) (*account.Session, error) {
+				rules := s.Rules
+				rules.Unseen = true
+				return s.Sessions.FindSession(ctx, account.SecretHash(session.ID), rules)
+			})
 			if c.Request().Method != http.MethodGet {
 				if err := s.dropHeld(c, session); err != nil {
 					return err
@@ -58,22 +73,25 @@ func (s *Server) requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > 200 {
 			return refusal.New(refusal.Unauthenticated, noToken)
 		}
-		found, err := s.Sessions.FindToken(c.Request().Context(), account.SecretHash(secret), s.Rules)
+		find := func(ctx context.Context) (*account.Session, error) {
+			return s.Sessions.FindToken(ctx, account.SecretHash(secret), s.Rules)
+		}
+		found, err := find(c.Request().Context())
 		if err != nil {
 			return err
 		}
 		if !found.SignedIn() {
 			return refusal.New(refusal.Unauthenticated, noToken)
 		}
-		s.enter(c, found, "api")
+		s.enter(c, found, "api", find)
 		return next(c)
 	}
 }
 
-func (s *Server) enter(c echo.Context, found *account.Session, via string) {
+func (s *Server) enter(c echo.Context, found *account.Session, via string, again func(context.Context) (*account.Session, error)) {
 	a := found.Actor
 	a.Via, a.Request = via, requestID(c)
-	c.Set(actorKey, signedIn{a})
+	c.Set(actorKey, signedIn{a, again})
 }
 
 // askSignIn leads to /signin and, after it, to the path of this site that was wanted.

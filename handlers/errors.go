@@ -34,7 +34,7 @@ var answers = map[string]answer{
 	refusal.Unauthenticated: {status: http.StatusUnauthorized, retry: retrySameKey, title: "You are not signed in",
 		words: "You are not signed in, or you have been signed out.", next: "Sign in and go on where you were."},
 	refusal.PermissionDenied: {status: http.StatusForbidden, retry: retryNever, title: "You may not do this",
-		words: "Your role does not allow this. Nothing was done.", next: "Ask a reviewer; what was proposed still waits."},
+		words: "Your role does not allow this. Nothing was done.", next: "Ask somebody whose role allows it; what was proposed still waits."},
 	refusal.SelfApprovalForbidden: {status: http.StatusForbidden, retry: retryNever, title: "Somebody else must decide this",
 		words: "You asked for this change or edited it, so you cannot be the one who approves it. Nothing was done.", next: "Ask another reviewer; it waits in the queue."},
 	refusal.ConfirmationNeedsPerson: {status: http.StatusForbidden, retry: retryNever, title: "A person must decide this",

@@ -24,6 +24,9 @@ const (
 	// who it is.
 	streamFor  = 5 * time.Minute
 	aliveEvery = 15 * time.Second
+	// askedEvery is how often a stream's token or session is looked up again: what was revoked, or whose person was
+	// disabled, hears nothing more within 15 seconds. One row by its key, 50 a second for 500 streams.
+	askedEvery = 10 * time.Second
 	eventsPage = 500
 )
 
@@ -104,7 +107,7 @@ func (f *feeds) read(clinicID, cursor string) {
 }
 
 // events is GET /events, for pages with the cookie and for programs with a token: server-sent events that the caller may
-// read, from Last-Event-ID on.
+// read, from Last-Event-ID on. An id that we cannot have given (malformed, or still to come) is as none: from now on.
 func (s *Server) events(c echo.Context) error {
 	by, ctx := actor(c), c.Request().Context()
 	live, cursor, stop, err := s.feeds.listen(ctx, by.Clinic)
@@ -112,7 +115,7 @@ func (s *Server) events(c echo.Context) error {
 		return err
 	}
 	defer stop()
-	if last := c.Request().Header.Get("Last-Event-ID"); db.ValidCursor(last) {
+	if last := c.Request().Header.Get("Last-Event-ID"); db.ValidCursor(last) && !db.CursorAfter(last, cursor) {
 		cursor = last
 	}
 	out := &stream{w: c.Response(), to: http.NewResponseController(c.Response())}
@@ -133,8 +136,9 @@ func (s *Server) events(c echo.Context) error {
 		}
 		cursor, more = out.send(missed, by.Person, cursor), len(missed) == eventsPage
 	}
-	alive, end := time.NewTicker(aliveEvery), time.NewTimer(streamFor)
+	alive, ask, end := time.NewTicker(aliveEvery), time.NewTicker(askedEvery), time.NewTimer(streamFor)
 	defer alive.Stop()
+	defer ask.Stop()
 	defer end.Stop()
 	for out.err == nil {
 		select {
@@ -151,6 +155,10 @@ func (s *Server) events(c echo.Context) error {
 			cursor = out.send(fresh, by.Person, cursor)
 		case <-alive.C:
 			out.write(": here\n\n")
+		case <-ask.C:
+			if in, err := stillIn(ctx, c); err != nil || !in {
+				return nil // in doubt too: the client comes back, and is told
+			}
 		case <-end.C:
 			return nil
 		case <-ctx.Done():

@@ -37,6 +37,10 @@ func (s *Server) mcpMessage(c echo.Context) error {
 	if err := s.origin.Check(r); err != nil {
 		return refusal.New(refusal.CrossOrigin)
 	}
+	by := actor(c)
+	if by.Kind != clinic.KindAgent { // one that can decide must not be handed to a model
+		return refusal.New(refusal.PermissionDenied, "This is a person's token, and agents need a token of their own: make one with countersign token add --kind agent. Nothing was done.")
+	}
 	sent, err := readBody(c)
 	if err != nil {
 		return err
@@ -44,8 +48,10 @@ func (s *Server) mcpMessage(c echo.Context) error {
 	if bytes.HasPrefix(bytes.TrimLeft(sent, " \t\r\n"), []byte("[")) {
 		return refusal.New(refusal.MalformedRequest, "Send one message in a request. Nothing was done.")
 	}
+	if err := oneMeaning(sent); err != nil {
+		return err
+	}
 	r.Body = io.NopCloser(bytes.NewReader(sent))
-	by := actor(c)
 	by.Via = "mcp"
 	server := s.mcpServer(by, c.Scheme()+"://"+r.Host, calledTool(sent))
 	mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{

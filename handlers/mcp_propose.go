@@ -11,8 +11,10 @@ import (
 )
 
 // toolPropose is each propose tool: the arguments are the action's parameters, checked by the service as every door's.
+// An agent that lost its context and asks again, in whatever words, gets the card that waits (case F6).
 func (s *Server) toolPropose(c *call, action string, parameters []member) (told, error) {
-	p := proposal.Proposing{Action: action, Parameters: map[string]any{}, Reason: c.any("reason"), Key: c.text("idempotency_key", false)}
+	p := proposal.Proposing{Action: action, Parameters: map[string]any{}, Reason: c.any("reason"), Key: c.text("idempotency_key", false),
+		Scope: c.by.ID()}
 	for _, m := range parameters {
 		if v := c.any(m.name); v != nil {
 			p.Parameters[m.name] = v
@@ -25,7 +27,11 @@ func (s *Server) toolPropose(c *call, action string, parameters []member) (told,
 	if err != nil {
 		return told{}, err
 	}
-	return c.card(out.Record), nil
+	card := c.card(out.Record)
+	if again := out.Status == proposal.StatusOK || out.Replayed; again && out.Record.State == proposal.StateProposed {
+		card.words += " You asked for this before: it is the same proposal that waits already, and nothing new was made."
+	}
+	return card, nil
 }
 
 // toolProposal is get_proposal.

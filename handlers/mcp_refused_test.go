@@ -60,7 +60,7 @@ func TestAgentsAreRefusedInTheContractsWords(t *testing.T) {
 	if others, _ := at(taken.object, "error", "alternatives").([]any); len(others) == 0 || len(others) > 5 {
 		t.Errorf("alternatives: %v", taken.object)
 	}
-	s.agent("ada").refused("permission_denied", "propose_cancellation", args{"appointment": "apt_maria", "reason_code": "other"})
+	s.agent("ada_bot").refused("permission_denied", "propose_cancellation", args{"appointment": "apt_maria", "reason_code": "other"})
 	if s.world() != before {
 		t.Error("a refusal has changed something")
 	}
@@ -148,7 +148,7 @@ func TestTokensOfAgents(t *testing.T) {
 	if _, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "find_patient", Arguments: args{"query": "maria"}}); err == nil {
 		t.Error("a revoked token finds patients")
 	}
-	for _, token := range []string{"", "nonsense", s.tokens["bot"]} {
+	for _, token := range []string{"", "nonsense", s.tokens["bot"], s.tokens["ana"]} {
 		if _, err := connect(t, &mcp.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearing(token)}}); err == nil {
 			t.Errorf("%q connects", token)
 		}
@@ -174,7 +174,17 @@ func TestWhatTheMCPAddressTakes(t *testing.T) {
 		"a form":          {"POST", ping, append(bot, "Content-Type", "text/plain"), 415, `"unsupported_media_type"`},
 		"too much":        {"POST", ping + strings.Repeat(" ", maxBody), bot, 413, `"body_too_large"`},
 		"several at once": {"POST", "[" + ping + "]", bot, 400, `"malformed_request"`},
-		"no JSON":         {"POST", `{"jsonrpc":`, bot, 400, ""},
+		"no JSON":         {"POST", `{"jsonrpc":`, bot, 400, `"malformed_request"`},
+		"nothing":         {"POST", "", bot, 400, `"malformed_request"`},
+		"no object":       {"POST", `"ping"`, bot, 400, `"malformed_request"`},
+		"no message":      {"POST", `{"a":1}`, bot, 400, `"malformed_request"`},
+		"bytes after it":  {"POST", ping + "}", bot, 400, `"malformed_request"`},
+		"one more":        {"POST", ping + ping, bot, 400, `"malformed_request"`},
+		"no UTF-8":        {"POST", `{"jsonrpc":"2.0","id":1,"method":"ping","x":"` + "\xff" + `"}`, bot, 400, `"malformed_request"`},
+		"a member twice":  {"POST", `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}`, bot, 400, `"malformed_request"`},
+		"twice, deeper":   {"POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_patient","arguments":{"query":"a","q\u0075ery":"b"}}}`, bot, 400, `"malformed_request"`},
+		"the same apart":  {"POST", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":[{"a":1.5},{"a":{"a":[]}},"a"],"b":{}}}}`, bot, 200, `"result":{}`},
+		"a person":        {"POST", ping, append(bot, "Authorization", "Bearer "+s.tokens["ana"]), 403, `"permission_denied","message":"This is a person's token, and agents need a token of their own`},
 		"a stream":        {"GET", "", append(bot, "Accept", "text/event-stream"), 405, `"method_not_allowed"`},
 		"an end":          {"DELETE", "", bot, 405, `"method_not_allowed"`},
 		"listening":       {"POST", listen, append(bot, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"), 0, "method not found"},

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -119,14 +120,14 @@ func TestAgentsProposeAndNothingHappens(t *testing.T) {
 
 func TestAgentsKeepTheirOwnProposalsApart(t *testing.T) {
 	s := newAgentSite(t)
-	bot, other, ben, ana := s.agent("bot"), s.agent("bot2"), s.agent("ben"), s.agent("ana")
+	bot, other, bens := s.agent("bot"), s.agent("bot2"), s.agent("ben_bot")
 	move := args{"appointment": "apt_maria", "starts_at": s.At(1, 14, 0).Format(time.RFC3339), "idempotency_key": "one"}
 	card := bot.done("propose_reschedule", move)
 	id := card.text("proposal", "id")
 	if twin := bot.done("propose_reschedule", move); twin.text("proposal", "id") != id {
 		t.Error("the same key made another proposal")
 	}
-	for _, x := range []*agent{other, ben, ana} {
+	for _, x := range []*agent{other, bens} {
 		if mine := x.done("list_my_proposals", nil).items("items"); len(mine) != 0 {
 			t.Errorf("somebody else's: %v", mine)
 		}
@@ -141,16 +142,51 @@ func TestAgentsKeepTheirOwnProposalsApart(t *testing.T) {
 			t.Errorf("withdrawn: %v", gone)
 		}
 	}
-	if denied := s.Text(`SELECT count(*) FROM audit WHERE action IN ('proposal.withdraw', 'proposal.reject') AND outcome = 'denied' AND proposal = $1`, id); denied != "3" {
+	if denied := s.Text(`SELECT count(*) FROM audit WHERE action IN ('proposal.withdraw', 'proposal.reject') AND outcome = 'denied' AND proposal = $1`, id); denied != "2" {
 		t.Errorf("%s refusals in the trail", denied)
 	}
+}
 
-	hers := ana.done("propose_cancellation", args{"appointment": "apt_soren", "reason_code": "other"})
-	if hers.text("proposal", "created_by", "kind") != "user" || hers.text("proposal", "created_by", "id") != "ana" {
-		t.Errorf("a person's token: %v", hers.object)
+// Case F6: an agent that lost its context and asks again, in other words and under another key, gets the same card.
+func TestAgentsThatAskAgainGetTheCardThatWaits(t *testing.T) {
+	s := newAgentSite(t)
+	bot, other := s.agent("bot"), s.agent("bot2")
+	const again = "the same proposal that waits already, and nothing new was made"
+	wish := func(more args) args {
+		w := args{"appointment": "apt_maria", "starts_at": s.At(1, 14, 0).Format(time.RFC3339)}
+		maps.Copy(w, more)
+		return w
 	}
-	if gone := ana.done("withdraw_proposal", args{"proposal": hers.text("proposal", "id")}); gone.text("proposal", "state") != "rejected" {
-		t.Errorf("a person's: %v", gone.words)
+	first := bot.done("propose_reschedule", wish(nil))
+	id := first.text("proposal", "id")
+	if strings.Contains(first.words, again) {
+		t.Errorf("the first time: %q", first.words)
+	}
+	forgetful := s.agent("bot") // a new session of the same agent
+	for _, more := range []args{{"reason": "She rang"}, {"message": "See you then", "idempotency_key": "k"}, {"idempotency_key": "k", "message": "See you then"}, {"starts_at": s.At(1, 14, 0).Format("2006-01-02T15:04")}} {
+		if card := forgetful.done("propose_reschedule", wish(more)); card.text("proposal", "id") != id || !strings.HasPrefix(card.words, "Nothing has happened yet:") || !strings.Contains(card.words, again) {
+			t.Errorf("%v: %q", more, card.words)
+		}
+	}
+	for name, card := range map[string]toolSaid{"another agent": other.done("propose_reschedule", wish(nil)), "another time": bot.done("propose_reschedule", wish(args{"starts_at": s.At(1, 14, 30).Format(time.RFC3339)})),
+		"nobody is told": bot.done("propose_reschedule", wish(args{"notify": false}))} {
+		if card.text("proposal", "id") == id || strings.Contains(card.words, again) {
+			t.Errorf("%s: %q", name, card.words)
+		}
+	}
+	bot.done("withdraw_proposal", args{"proposal": id})
+	if card := bot.done("propose_reschedule", wish(nil)); card.text("proposal", "id") == id {
+		t.Error("a card that was taken back was given")
+	}
+	// The API outside a thread makes one each, contract section 6.
+	for range 2 {
+		body := `{"action":"cancel_appointment@1","parameters":{"appointment":"apt_soren","reason_code":"other"}}`
+		if a := s.browser().send("POST", apiRoot+"/proposals", strings.NewReader(body), "Authorization", "Bearer "+s.tokens["bot"], "Content-Type", "application/json"); a.status != 201 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	if n := s.Text(`SELECT count(*) FROM proposals`); n != "7" {
+		t.Error(n, "proposals")
 	}
 }
 

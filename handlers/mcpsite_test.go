@@ -16,15 +16,15 @@ import (
 // agentSite is desktest's world as agents meet it, over streamable HTTP with the SDK's own client.
 type agentSite struct {
 	*deskSite
-	tokens map[string]string // bot and bot2 are ana's agents, lake_bot is of the other clinic; ana and ben are people's tokens
+	tokens map[string]string // bot and bot2 are ana's agents, ben_bot and ada_bot are others', lake_bot is of the other clinic; ana is a person's token
 }
 
 func newAgentSite(t *testing.T) *agentSite {
 	t.Helper()
 	s := &agentSite{newDeskSite(t), map[string]string{}}
 	for name, token := range map[string]account.Token{"bot": {Kind: "agent"}, "bot2": {Kind: "agent"}, "lake_bot": {Kind: "agent"},
-		"ana": {Kind: "user", Decide: true}, "ben": {Kind: "user", Decide: true}, "ada": {Kind: "user"}} {
-		owner := map[string]string{"bot": "ana", "bot2": "ana", "lake_bot": "lake_ana"}[name]
+		"ben_bot": {Kind: "agent"}, "ada_bot": {Kind: "agent"}, "ana": {Kind: "user", Decide: true}} {
+		owner := map[string]string{"bot": "ana", "bot2": "ana", "ben_bot": "ben", "ada_bot": "ada", "lake_bot": "lake_ana"}[name]
 		if owner == "" {
 			owner = name
 		}

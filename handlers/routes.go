@@ -7,6 +7,7 @@ import (
 
 	"countersign/internal/audit"
 	"countersign/static"
+	"countersign/views"
 )
 
 // access says who may come in, and in what form they speak.
@@ -65,6 +66,9 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/outbox/:id/retry", access: page, handle: s.retryMessage, form: outboxForm},
 		{method: http.MethodPost, path: "/outbox/demo", access: page, handle: s.setDemoSender, form: outboxForm},
 		{method: http.MethodGet, path: "/audit", access: page, handle: s.showAudit},
+		{method: http.MethodGet, path: views.AgentsURL, access: page, handle: s.showAgents},
+		{method: http.MethodPost, path: views.GrantBypassURL, access: page, handle: s.grantBypass, form: agentsForm},
+		{method: http.MethodPost, path: views.GrantBypassURL + "/:id/end", access: page, handle: s.endBypass, form: agentsForm},
 
 		{method: http.MethodGet, path: "/proposals/new", access: page, handle: s.newProposal},
 		{method: http.MethodPost, path: "/proposals", access: page, handle: s.propose, form: proposeForm},

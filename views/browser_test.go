@@ -64,7 +64,7 @@ func until(t *testing.T, b *browse.Browser, expression string) {
 
 // darkToo are one state of every page, looked at by axe in the dark scheme on a phone as well.
 var darkToo = []string{"signin-wrong", "day", "day-odd", "patients-two-marias", "patient", "appointment-waiting", "propose-move-errors", "propose-edit", "card-proposed", "card-long-reviewer",
-	"card-stale-pins", "card-409-older-revision", "card-completed", "card-failed", "queue", "outbox-demo", "audit", "error-404"}
+	"card-stale-pins", "card-409-older-revision", "card-completed", "card-failed", "queue", "outbox-demo", "audit", "agents", "error-404"}
 
 // Every page in every state: axe finds nothing; nothing is wider than a phone; and the content security policy of the
 // real pages stops nothing. At the end the test shows that it would have noticed.

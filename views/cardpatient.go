@@ -21,7 +21,7 @@ func patientCells(f *proposal.Facts) []diffRow {
 		{label: "MRN", same: p.MRN},
 		{label: "Phone", same: orNone(deref(p.Phone))},
 		{label: "E-mail", same: orNone(deref(p.Email))},
-		{label: "Wants", same: contactWord(p.Contact)},
+		{label: "Wants", same: ContactWord(p.Contact)},
 	}
 }
 

@@ -78,7 +78,7 @@ func (p PatientFormPage) sendText() string {
 func contactOptions(keep string) []Option {
 	out := []Option{{Label: keep}}
 	for _, code := range []string{"email", "sms", "phone", "none"} {
-		out = append(out, Option{Value: code, Label: strings.ToUpper(contactWord(code)[:1]) + contactWord(code)[1:]})
+		out = append(out, Option{Value: code, Label: strings.ToUpper(ContactWord(code)[:1]) + ContactWord(code)[1:]})
 	}
 	return out
 }

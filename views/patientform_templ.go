@@ -374,7 +374,7 @@ func patientForm(p PatientFormPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(contactWord(p.ContactNow))
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(ContactWord(p.ContactNow))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/patientform.templ`, Line: 57, Col: 130}
 			}

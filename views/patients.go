@@ -82,7 +82,8 @@ func personHref(p Person, b Booking) string {
 	return patientURL(p.ID)
 }
 
-func contactWord(code string) string {
+// ContactWord is how a patient wants to be told; "" for none given.
+func ContactWord(code string) string {
 	return word(map[string]string{"email": "e-mail", "sms": "SMS", "phone": "a phone call", "none": "no messages"}, code)
 }
 

@@ -568,7 +568,7 @@ func patient(p PatientPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var26 string
-		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(contactWord(p.Contact))
+		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(ContactWord(p.Contact))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/patients.templ`, Line: 119, Col: 34}
 		}

@@ -16,6 +16,7 @@ const (
 	NavQueue     = "queue"
 	NavOutbox    = "outbox"
 	NavAudit     = "audit"
+	NavAgents    = "agents" // administrators only
 )
 
 // Shell is what every page shows around its work.

@@ -22,7 +22,8 @@ func FieldWord(name string) string {
 	words := map[string]string{"appointment": "Visit", "patient": "Patient", "practitioner": "Practitioner", "location": "Location", "type": "Type",
 		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason",
 		"family": "Family name", "given": "Given names", "birth_date": "Birth date", "mrn": "MRN", "phone": "Phone", "email": "E-mail",
-		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "confirm_not_duplicate": "Somebody else"}
+		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "confirm_not_duplicate": "Somebody else",
+		"agent": "Agent", "minutes": "Minutes", "most": "Most proposals"}
 	if w, ok := words[name]; ok {
 		return w
 	}
@@ -146,7 +147,8 @@ func AuditWord(code string) string {
 		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
 		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
-		audit.ReadAudit: "Looked at the audit trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
+		audit.ReadAudit: "Looked at the audit trail", audit.ListAgents: "Looked at the agents",
+		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
 // whyNot says why somebody may not decide.

@@ -102,6 +102,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		defer l.Close()
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
+	defer talk.Stop() // after the workers, which begin runs
 	workers := startWorkers(ctx, log, workersOf(d, desk, talk, sender, log))
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })

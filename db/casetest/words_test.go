@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/db"
 	"countersign/db/desktest"
@@ -46,7 +47,7 @@ func TestWordsForATimeOfTheClockChangeAreAQuestion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		talk := &assistant.Service{Store: db.Threads{DB: w.db}, Desk: w.desk, Interpreter: grammar, IDs: desktest.ID, Log: slog.New(slog.DiscardHandler)}
+		talk := &assistant.Service{Store: db.Threads{DB: w.db}, Desk: w.desk, Interpreter: grammar, IDs: desktest.ID, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Second}
 		for i := range c.want {
 			h, err := talk.Start(ctx, ana)
 			if err != nil {

@@ -20,8 +20,12 @@ import (
 
 var ctx = context.Background()
 
-// TestMain is also the process that a test kills: see killprocess_test.go.
+// TestMain is also the process that a test kills: see killprocess_test.go and killrun_test.go.
 func TestMain(m *testing.M) {
+	if os.Getenv(childTalks) != "" {
+		childTalking()
+		return
+	}
 	if at := os.Getenv(childPoint); at != "" {
 		child(at)
 		return

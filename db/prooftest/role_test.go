@@ -80,9 +80,13 @@ func TestWhatIsWrittenOnceStays(t *testing.T) {
 	card := d.Propose(ana, d.Move("apt_maria", d.At(1, 14, 0)))
 	_, err := d.Desk.Confirm(ctx, ana, desktest.Deciding(card, "k"))
 	must(t, err)
+	d.Exec(`INSERT INTO tokens (id, clinic, account, name, kind, secret_hash) VALUES ('bot', 'hav', 'ana', 'bot', 'agent', sha256('bot'))`)
+	_, err = d.Desk.GrantBypass(ctx, d.Actor("ada"), proposal.Granting{Agent: "bot", Reason: "x", Minutes: 5, Most: 5})
+	must(t, err)
 	before := picture(t, d)
 	app := asApp(d)
 	for _, query := range []string{
+		`UPDATE bypasses SET reason = 'y'`, `UPDATE bypasses SET granted_by = 'ben'`, `UPDATE bypasses SET most = 200`, `UPDATE bypasses SET ends_at = ends_at + interval '1 minute'`, `DELETE FROM bypasses`,
 		`UPDATE revisions SET plan_bytes = 'x'`, `DELETE FROM revisions`, `TRUNCATE revisions CASCADE`,
 		`UPDATE audit SET outcome = 'denied'`, `DELETE FROM audit`, `TRUNCATE audit`,
 		`UPDATE appointment_history SET status = 'noshow'`, `DELETE FROM appointment_history`,
@@ -96,7 +100,7 @@ func TestWhatIsWrittenOnceStays(t *testing.T) {
 		_, _ = app.ExecContext(ctx, `ROLLBACK`)
 	}
 	// The owner cannot by mistake either.
-	for _, query := range []string{`UPDATE revisions SET plan_bytes = 'x'`, `DELETE FROM audit`, `UPDATE proposals SET state = 'proposed', outcome = 'proposed'`, `DELETE FROM proposals`} {
+	for _, query := range []string{`UPDATE bypasses SET reason = 'y'`, `DELETE FROM bypasses`, `UPDATE revisions SET plan_bytes = 'x'`, `DELETE FROM audit`, `UPDATE proposals SET state = 'proposed', outcome = 'proposed'`, `DELETE FROM proposals`} {
 		if _, err := d.Root.Exec(query); err == nil {
 			t.Errorf("%s was allowed to the owner", query)
 		}

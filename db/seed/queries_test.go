@@ -81,6 +81,8 @@ func TestIndexesServeUnderRowSecurity(t *testing.T) {
 		{`slots WHERE practitioner = 'prac_holm' AND starts_at < ` + to + ` AND starts_at > ` + from, "starts_at >"},
 		{`slots WHERE location = 'loc_hav12' AND day = '2026-06-05'`, "day ="},
 		{`slots WHERE appointment = 'appt_maria84'`, "appointment"},
+		{`patients WHERE mrn = '100234'`, "mrn ="},
+		{`patients WHERE birth_date = '1984-03-11'`, "birth_date ="},
 	} {
 		rows, err := tx.Query(`EXPLAIN SELECT 1 FROM ` + c.query)
 		if err != nil {

@@ -110,9 +110,9 @@ func TestOnlyRegisteredActionsCanWait(t *testing.T) {
 		`{"name":"reschedule_appointment@1","input":{"appointment":"lake_apt_maria","starts_at":"2030-01-01T10:00:00Z"}}`} {
 		k := newTalk(t)
 		k.Exec(`INSERT INTO messages (clinic, thread, n, role, text, choices) VALUES ('hav', $1, 1, 'assistant', 'Planted', $2)`, k.thread, `[{"id":"cho_x","label":"x","action":`+action+`}]`)
-		_, err := k.service.Say(context.Background(), k.by, k.thread, assistant.Saying{Choice: "cho_x"})
-		if n := k.Text(`SELECT count(*) FROM tool_calls`) + k.Text(`SELECT count(*) FROM proposals`); n != "00" || i < 2 && err == nil {
-			t.Errorf("%s: %v, %s", action, err, n)
+		ref, err := k.service.Say(context.Background(), k.by, k.thread, assistant.Saying{Choice: "cho_x"})
+		if n := k.Text(`SELECT count(*) FROM tool_calls`) + k.Text(`SELECT count(*) FROM proposals`); n != "00" || err != nil || i < 2 && ref.State != assistant.Failed {
+			t.Errorf("%s: %v, %v, %s", action, ref, err, n)
 		}
 	}
 }
@@ -126,7 +126,12 @@ func TestAFailureIsVisibleAndNotRetried(t *testing.T) {
 		VALUES ('hav', 'apt_hidden', 'aoife', 'okafor', 'main', 'std', 'booked', tstzrange($1::timestamptz, $1::timestamptz + interval '30 min'), 'seed', 'seed')`, k.At(2, 13, 0))
 	k.decide(k.approve(p))
 	h := k.read()
-	k.says(k.last(), "could not be carried out", "nothing was changed", "Which other time")
+	k.says(k.last(), "could not be carried out", "Nothing was changed", "Which other time")
+	for _, c := range k.last().Choices {
+		if strings.Contains(c.Label, "13:00") {
+			t.Errorf("the time that failed is offered again: %s", c.Label)
+		}
+	}
 	if h.State() != assistant.AwaitingInput || h.Calls[0].Status != assistant.CallFailed || !strings.Contains(string(h.Calls[0].Result), "slot_taken") {
 		t.Errorf("%s %s %s", h.State(), h.Calls[0].Status, h.Calls[0].Result)
 	}
@@ -188,9 +193,7 @@ func TestARunThatBrokeOffIsTakenUp(t *testing.T) {
 	k.Exec(`DELETE FROM tool_calls`)
 	k.Exec(`UPDATE runs SET state = 'running', leased_until = app_now() - interval '1 second'`) // as if it died after proposing
 	k.restart()
-	if err := k.service.Settle(context.Background(), "hav"); err != nil {
-		t.Fatal(err)
-	}
+	k.settle()
 	if q := k.waits(); q.Proposal != p.Proposal || k.Text(`SELECT count(*) FROM proposals`) != "1" {
 		t.Errorf("%s and %s", q.Proposal, p.Proposal)
 	}

@@ -129,12 +129,12 @@ func TestWhatWasNotReadIsSaidBesideTheCard(t *testing.T) {
 func TestADayThatCannotBeMeantIsAskedBeforeAnyCard(t *testing.T) {
 	k := newTalk(t)
 	e := k.say("cancel yesterday's visit of maria 100871, she asked", assistant.Meaning{Workflow: assistant.Cancel, Patient: "100871",
-		ReasonCode: "patient_request", DayLost: true, Unsure: "“yesterday” is in the past"})
-	k.says(e, "“yesterday” is in the past. Which day is meant?")
+		ReasonCode: "patient_request", Lost: true, Unsure: "“yesterday” is in the past"})
+	k.says(e, "“yesterday” is in the past. Which day or time is meant?")
 	if n := k.Text(`SELECT count(*) FROM proposals`); n != "0" {
 		t.Fatal(n, "proposed: another visit than the one that was named")
 	}
-	k.says(k.pick("Leave that day out"), "Here is the proposal")
+	k.says(k.pick("Leave that out"), "Here is the proposal")
 }
 
 func TestNobodyAndUnclear(t *testing.T) {

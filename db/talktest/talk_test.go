@@ -27,13 +27,14 @@ type talk struct {
 	*desktest.Desk
 	t       *testing.T
 	words   script
+	grammar assistant.Interpreter // reads instead of the script when set
 	service *assistant.Service
 	by      clinic.Actor
 	thread  string
 }
 
-func service(d *desktest.Desk, words script) *assistant.Service {
-	return &assistant.Service{Store: db.Threads{DB: d.DB}, Desk: d.Desk, Interpreter: words, IDs: desktest.ID, Log: slog.New(slog.NewJSONHandler(d.Log, nil))}
+func service(d *desktest.Desk, words assistant.Interpreter) *assistant.Service {
+	return &assistant.Service{Store: db.Threads{DB: d.DB}, Desk: d.Desk, Interpreter: words, IDs: desktest.ID, Log: slog.New(slog.NewJSONHandler(d.Log, nil)), Patience: 20 * time.Second}
 }
 
 func newTalk(t *testing.T, options ...func(*db.Options)) *talk {
@@ -65,7 +66,12 @@ func (k *talk) open() {
 }
 
 // restart is another server: nothing of the old one is left.
-func (k *talk) restart() { k.service = service(k.Desk, k.words) }
+func (k *talk) restart() {
+	k.service = service(k.Desk, k.words)
+	if k.grammar != nil {
+		k.service.Interpreter = k.grammar
+	}
+}
 
 func (k *talk) read() assistant.Thread {
 	k.t.Helper()

@@ -8,15 +8,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// chooses picks the choice with the words in it.
-func (p *tab) chooses(words string) {
-	p.w.t.Helper()
-	before := p.count(".talk > li")
-	p.click(p.link(words))
-	p.until(`document.querySelectorAll(".talk > li").length >= %d`, before+2)
-	p.ready()
-}
-
 // Words, two Marias, a real free time, the card, and the stored visit; the server is another one after every step.
 func TestMoveByWords(t *testing.T) {
 	both(t, func(t *testing.T, scripts bool) {
@@ -54,15 +45,7 @@ func TestMoveByWords(t *testing.T) {
 			t.Fatal("words decided")
 		}
 		w.at(0)
-		p.click("#confirm")
-		if scripts {
-			p.until(`document.body.innerText.includes("Done, confirmed by")`)
-		} else {
-			p.until(`document.querySelector("#card") !== null && document.body.innerText.includes("Completed")`)
-			p.ready()
-			p.follow(p.link("Back to the conversation"))
-		}
-		p.ready()
+		p.decides("#confirm", "Completed")
 		p.says("Done, confirmed by", "Maria Jensen", at.In(zone).Format("15:04"))
 		if w.start("appt_maria91") != at {
 			t.Errorf("it stands at %s, not %s", w.start("appt_maria91"), at)

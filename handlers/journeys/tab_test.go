@@ -283,8 +283,9 @@ func (p *tab) focused() string {
 // look examines the page that is open: axe, and nothing wider than the window.
 func (p *tab) look() {
 	p.w.t.Helper()
-	if !p.scripts {
-		return
+	if !p.scripts { // axe is a script; those of the page were not run and are not run now
+		p.call(emulation.SetScriptExecutionDisabledParams{})
+		defer p.call(emulation.SetScriptExecutionDisabledParams{Value: true})
 	}
 	found, err := browse.Axe(p.Browser)
 	p.w.must(err)

@@ -11,7 +11,10 @@ import (
 // was said.
 func (d *dialog) absorb(m Meaning, text string) (news bool, err error) {
 	w := d.w
-	if m.Workflow != "" && m.Workflow != w.Workflow {
+	if w.Workflow == Cancel && w.Halted && m.Workflow == "" && (len(m.Days) > 0 || m.Clock != nil || m.From != nil || m.Until != nil) {
+		m.Workflow = Reschedule // "make it 10:30 instead", when the cancellation was rejected
+	}
+	if m.Workflow != "" && (m.Workflow != w.Workflow || w.Halted && m.Patient != "") {
 		d.begin(m)
 		news = true
 	}
@@ -61,12 +64,12 @@ func (d *dialog) absorb(m Meaning, text string) (news bool, err error) {
 	return news, nil
 }
 
-// begin is another workflow: the patient and the visit stay, what should become of them does not. A first request that
-// names somebody looks for them anew.
+// begin is another wish: the patient and the visit stay, what should become of them does not. One that names somebody
+// looks for them anew: which of two of a name was meant before says nothing of now.
 func (d *dialog) begin(m Meaning) {
 	was := *d.w
 	*d.w = Work{Workflow: m.Workflow, Patient: was.Patient, Query: was.Query, Born: was.Born, Not: was.Not, Visit: was.Visit}
-	if was.Workflow == "" && m.Patient != "" {
+	if m.Patient != "" {
 		d.w.Patient, d.w.Visit, d.w.Query, d.w.Born, d.w.Not = nil, nil, "", nil, nil
 	}
 	if m.Workflow == Book || m.Workflow == Register || was.Workflow == "" {

@@ -2,7 +2,7 @@ package assistant
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 )
 
 // clockOf is the minute of the day a clock span says, and whether it could be of either half of the day.
@@ -87,6 +87,7 @@ func (r *reading) resolveTime(t timeOfDay) {
 	r.m.First = t.first
 	switch {
 	case t.zoned:
+		r.askZone(t)
 	case len(t.several) > 1:
 		r.ask("clock_half", t.several[0], t.several[1])
 	case t.clock != nil:
@@ -141,12 +142,8 @@ func (r *reading) addTime(t *timeOfDay, s span) bool {
 			times = append(times, c)
 		}
 	}
-	if s.to < len(r.tokens) && r.tokens[s.to-1].after == 0 && r.is("zones", r.tokens[s.to].word) && (len(times) > 0 || s.Means == "clock" || s.Means == "clock.hour") {
+	if (len(times) > 0 || strings.HasPrefix(s.Means, "clock")) && r.zoned(s) {
 		t.zoned = true
-		r.ask("zone", r.source(s.from, s.to+1))
-		if n := slices.IndexFunc(r.spans, func(o span) bool { return o.from == s.to }); n >= 0 {
-			r.spans[n].rule = &rule{Means: "zone"}
-		}
 	}
 	switch s.Means {
 	case "clock", "clock.at", "clock.hour", "clock.past":

@@ -32,6 +32,9 @@ func (r *reading) contactValues() {
 	if r.m.Workflow == "" && r.r.Asks == "" && (phones > 0 && r.m.Phone != "" || emails > 0 && r.m.Email != "" || phones > 1 || emails > 1 || wishes > 0 && len(r.runs()) > 0) {
 		r.m.Workflow = UpdateContact
 	}
+	if r.m.Workflow != "" && r.m.Workflow != Register && r.m.Workflow != UpdateContact {
+		r.m.Email, r.m.Phone = "", "" // of nobody that this request is about
+	}
 	if r.asksContact() && r.m.Email == "" && r.m.Phone == "" {
 		switch {
 		case emails > 0 && phones == 0:
@@ -110,6 +113,7 @@ func (r *reading) numbers() {
 			r.m.Pick = max(hour, number)
 		default:
 			r.ask("number", t.raw)
+			r.m.Lost = r.m.Lost || r.m.Workflow != Register && r.m.Workflow != UpdateContact && r.m.Workflow != Message
 		}
 	}
 }

@@ -25,6 +25,9 @@ type saidDay struct {
 // the two habits has two readings. A date without a year is the next one ahead.
 func (r *reading) dayOf(s span) (d saidDay, ok bool) {
 	d.text = r.source(s.from, s.to)
+	if r.minus(s.from) {
+		d.text = "-" + d.text
+	}
 	number := func(slot string) int { c, _ := s.cap(slot); return c.n }
 	weekday := time.Weekday(number("weekday"))
 	ahead := func(from clinic.Date) clinic.Date { // that weekday on or after
@@ -36,13 +39,17 @@ func (r *reading) dayOf(s span) (d saidDay, ok bool) {
 	case "day.offset":
 		return one(r.today.AddDays(s.N))
 	case "day.days":
-		n := number("number")
-		if n == 0 {
-			n = 1
+		n := 1
+		if c, said := s.cap("number"); said {
+			n = c.n
+		}
+		if n == 0 || n*s.N > farthest {
+			return r.notFar(d, r.today.AddDays(min(n*s.N, farthest+1)), n)
 		}
 		return one(r.today.AddDays(n * s.N))
 	case "day.months":
-		return one(addMonths(r.today, number("number")))
+		n := number("number")
+		return r.notFar(d, addMonths(r.today, min(n, farthest)), n)
 	case "day.on":
 		if r.r.On.IsZero() {
 			r.ask("day_after_what", d.text)
@@ -164,6 +171,22 @@ func (r *reading) notPast(d saidDay, day clinic.Date) (saidDay, bool) {
 		r.ask("day_past", d.text)
 		return d, false
 	}
+	return r.notFar(d, day, 1)
+}
+
+// farthest is how many days ahead something is planned at most; what is said beyond is asked about.
+const farthest = 3 * 366
+
+// notFar takes a day that is near enough; n is the number by which it was said, and none is no day.
+func (r *reading) notFar(d saidDay, day clinic.Date, n int) (saidDay, bool) {
+	switch {
+	case n == 0:
+		r.ask("day_vague", d.text)
+		return d, false
+	case day.After(r.today.AddDays(farthest)):
+		r.ask("day_far", d.text)
+		return d, false
+	}
 	d.days = []clinic.Date{day}
 	return d, true
 }
@@ -183,6 +206,9 @@ func (r *reading) monthOf(d saidDay, s span, month, year int) (saidDay, bool) {
 	end := addMonths(first, 1).AddDays(-1)
 	if end.Before(r.today) {
 		r.ask("day_past", d.text)
+		return d, false
+	}
+	if _, ok := r.notFar(d, first, 1); !ok {
 		return d, false
 	}
 	d.days, d.end = []clinic.Date{latest(first, r.today)}, end

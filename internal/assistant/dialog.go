@@ -70,9 +70,17 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 	if chosen != nil {
 		return d.choose(*chosen)
 	}
+	if m.Pick < 0 {
+		return d.again(m)
+	}
 	if m.StartOver {
 		*d.w = Work{}
-		return reply{text: "Forgotten. " + help}, nil
+		if m.Workflow == "" {
+			return reply{text: "Forgotten, and nothing was changed. " + help}, nil
+		}
+	}
+	if m.Leave && m.Workflow == "" && m.Patient == "" && len(m.Days) == 0 && m.Clock == nil {
+		return d.leave(), nil
 	}
 	news, err := d.absorb(m, said.Text)
 	if err != nil {
@@ -82,8 +90,13 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		return d.again(m)
 	}
 	r, err := d.next()
-	if m.DayLost && r.propose != nil {
-		r = reply{text: "Which day is meant?", choices: []Choice{{Label: "Leave that day out, and propose the rest", Action: r.propose}}}
+	if err != nil {
+		return r, err
+	}
+	if c := d.zoned(m); c != nil {
+		r = reply{asks: AskTime, choices: []Choice{*c}}
+	} else if m.Lost && r.propose != nil {
+		r = reply{text: "Which day or time is meant?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
 	}
 	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
 		r.text = sentence(m.Unsure) + " " + r.text
@@ -99,68 +112,6 @@ func sentence(remark string) string {
 		return remark
 	}
 	return remark + "."
-}
-
-// named is the choice that words pick: "the second one", or yes to the only one. It is never a decision on a card: no
-// card waits here, and what is picked comes to a card at most.
-func (d *dialog) named(m Meaning) *Choice {
-	if len(d.last) < 2 {
-		return nil
-	}
-	offers := d.last[len(d.last)-2].Choices
-	switch {
-	case m.Pick > 0 && m.Pick <= len(offers):
-		return &offers[m.Pick-1]
-	case m.Yes && len(offers) == 1:
-		return &offers[0]
-	}
-	return nil
-}
-
-func (d *dialog) choose(c Choice) (reply, error) {
-	if c.Set != nil {
-		switch {
-		case c.Set.Restart:
-			*d.w = Work{}
-			return reply{text: "Forgotten. " + help}, nil
-		case c.Set.Leave:
-			*d.w = Work{Patient: d.w.Patient}
-			return reply{text: "Everything stays as it is.", done: true}, nil
-		}
-		d.w.merge(*c.Set)
-	}
-	if c.Action != nil {
-		return reply{propose: c.Action}, nil
-	}
-	return d.next()
-}
-
-// again repeats the question when nothing new was said.
-func (d *dialog) again(m Meaning) (reply, error) {
-	text := "I did not understand that, and nothing was changed. "
-	switch {
-	case m.Unsure != "":
-		text = sentence(m.Unsure) + " "
-	case m.Yes, m.No:
-		text = "Say it in a few more words, or pick one of the choices. "
-	}
-	if d.w.Halted {
-		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, nil
-	}
-	r, err := d.next()
-	if r.propose != nil { // nothing new: nothing is proposed anew
-		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, err
-	}
-	r.text = text + r.text
-	return r, err
-}
-
-// earlier is what was offered before the message that said nothing new.
-func (d *dialog) earlier() []Choice {
-	if len(d.last) < 2 {
-		return nil
-	}
-	return slices.Clone(d.last[len(d.last)-2].Choices)
 }
 
 // next is the state machine: the first thing that is missing is asked for; when nothing is, there is a card.

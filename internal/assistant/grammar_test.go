@@ -71,10 +71,10 @@ func said(m Meaning) map[string]any {
 		"phone": m.Phone, "email": m.Email, "contact": m.Contact, "unsure": m.Unsure} {
 		add(name, v, v != "")
 	}
-	for name, v := range map[string]bool{"other": m.Other, "any_doctor": m.AnyDoctor, "first": m.First, "silent": m.Silent, "yes": m.Yes, "no": m.No, "start_over": m.StartOver} {
+	for name, v := range map[string]bool{"other": m.Other, "any_doctor": m.AnyDoctor, "first": m.First, "silent": m.Silent, "yes": m.Yes, "no": m.No, "start_over": m.StartOver, "leave": m.Leave} {
 		add(name, v, v)
 	}
-	for name, v := range map[string]*int{"clock": m.Clock, "from": m.From, "until": m.Until, "visit_clock": m.VisitClock} {
+	for name, v := range map[string]*int{"clock": m.Clock, "from": m.From, "until": m.Until, "visit_clock": m.VisitClock, "zoned": m.Zoned} {
 		if v != nil {
 			all[name] = wall(*v)
 		}

@@ -20,6 +20,12 @@ type language struct {
 	Ordinals       map[string]int      `json:"ordinals"`
 	OrdinalEndings []string            `json:"ordinal_endings"`
 	Zones          []string            `json:"zones"`         // never parsed: their times are asked about
+	DayWords       []string            `json:"day_words"`     // before a date
+	Agreed         []string            `json:"agreed"`        // behind "book" or "send" when nothing more is said
+	ZoneEnds       []string            `json:"zone_ends"`     // "Eastern standard time"
+	ZoneParts      []string            `json:"zone_parts"`    // of places: "New York"
+	ZoneOf         []string            `json:"zone_of"`       // "her time"
+	ZoneIn         []string            `json:"zone_in"`       // "10:00 in Tokyo"
 	Abbreviations  []string            `json:"abbreviations"` // a full stop behind them ends no sentence
 	Particles      []string            `json:"particles"`     // begin a family name
 	Sets           map[string][]string `json:"sets"`          // <name> in patterns
@@ -73,6 +79,7 @@ func NewGrammar(name string) (*Grammar, error) {
 	}
 	for list, words := range map[string][]string{
 		"breaks": g.lang.Breaks, "conditions": g.lang.Conditions, "maybe": g.lang.MaybeNames, "zones": g.lang.Zones,
+		"day_words": g.lang.DayWords, "agreed": g.lang.Agreed, "zone_ends": g.lang.ZoneEnds, "zone_parts": g.lang.ZoneParts, "zone_of": g.lang.ZoneOf, "zone_in": g.lang.ZoneIn,
 		"abbreviations": g.lang.Abbreviations, "particles": g.lang.Particles, "from": g.lang.FromWords, "to": g.lang.ToWords,
 		"or": g.lang.OrWords, "and": g.lang.AndWords, "by": g.lang.ByWords, "know": g.lang.KnowWords,
 		"between": g.lang.BetweenWords, "through": g.lang.ThroughWords,

@@ -85,12 +85,20 @@ type Meaning struct {
 	Phone        string
 	Email        string
 	Contact      string // email, sms, phone, none: a patient's wish, or the channel of a message
-	Pick         int    // "the second one": from 1; 0 = none
+	Pick         int    // "the second one": from 1; 0 = none; PickEarlier or PickLater of two
 	Yes, No      bool   // an answer in words; never a decision
+	Leave        bool   // "keep it", "leave it as it is", "don't move it": the wish is dropped, and nothing is changed
 	StartOver    bool   // "forget it", "start again"
-	DayLost      bool   // a day was named that cannot be meant: nothing is proposed without it before that is asked
+	Lost         bool   // a day or a time was named that cannot be taken as it is: nothing is proposed without it before that is asked
+	Zoned        *int   // minutes of the day that were said in another zone: offered as the location's own, never taken
 	Unsure       string // what was understood but not clear, in words, for the question; "" = nothing
 }
+
+// Picks of two times that were offered.
+const (
+	PickEarlier = -1
+	PickLater   = -2
+)
 
 // Born narrows people by what was said of their birth.
 type Born struct {
@@ -102,5 +110,5 @@ func (m Meaning) Empty() bool {
 	return m.Workflow == "" && m.Patient == "" && m.Born == nil && !m.Other && m.Practitioner == "" && !m.AnyDoctor && m.Location == "" && m.Type == "" &&
 		len(m.Days) == 0 && len(m.VisitDays) == 0 && m.VisitClock == nil && m.Clock == nil && m.From == nil && m.Until == nil && !m.First && m.ReasonCode == "" && m.Note == "" && m.Text == "" && !m.Silent &&
 		m.Family == "" && m.Given == "" && m.BirthDate == "" && m.Phone == "" && m.Email == "" && m.Contact == "" && m.Pick == 0 && !m.Yes && !m.No &&
-		!m.StartOver && m.Unsure == ""
+		!m.StartOver && !m.Leave && m.Unsure == ""
 }

@@ -36,7 +36,7 @@ func (r *reading) nameWord(n int) bool {
 	t := r.tokens[s.from]
 	if s.rule == nil {
 		_, number := r.lang.Hours[t.word]
-		return !t.digits && !number && !strings.Contains(t.word, "@") && !r.is("breaks", t.word)
+		return !t.digits && !number && !r.zoneByClock(s.from) && !strings.Contains(t.word, "@") && !r.is("breaks", t.word)
 	}
 	// A small word written large beside a name: Will Smith.
 	if s.Means != "skip" && s.Means != "type" || s.to-s.from != 1 || !r.is("maybe", t.word) || !t.large() || strings.ToUpper(t.raw) == t.raw {
@@ -82,6 +82,11 @@ func (r *reading) people() {
 	}
 	runs = r.registrationNames(runs)
 	chosen := r.choose(runs)
+	for i, u := range runs {
+		if i != chosen && r.m.Workflow != Register {
+			r.dayTypo(u)
+		}
+	}
 	if chosen < 0 {
 		return
 	}

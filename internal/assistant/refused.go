@@ -139,7 +139,7 @@ func (d *dialog) duplicate(r *refusal.Error, act Action) reply {
 	for _, p := range list {
 		who := &Who{ID: p.ID, Name: p.Name, BirthDate: p.BirthDate, MRN: p.MRN}
 		d.shown = append(d.shown, p.ID)
-		out.choices = append(out.choices, Choice{Label: "The same: " + who.Line(), Who: who, Set: &Work{Workflow: UpdateContact, Patient: who}})
+		out.choices = append(out.choices, Choice{Label: "The same: " + who.Line(), Who: who, Note: "The same person: correct their details", Set: &Work{Workflow: UpdateContact, Patient: who}})
 	}
 	out.choices = append(out.choices, Choice{Label: "Somebody else: register " + d.w.Given + " " + d.w.Family + ", born " + d.w.BirthDate,
 		Action: act.with(map[string]any{"confirm_not_duplicate": true}), Set: &Work{}})

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -21,8 +22,9 @@ type RunRef struct {
 	State string `json:"state"`
 }
 
-// Say adds a message and lets the run go on to its next question, card or end. Words never decide: while a card waits
-// they are refused with the ways out. Refusals: not_found, validation_failed, awaiting_confirmation, run_in_progress.
+// Say adds a message, and the run goes on by itself to its next question, card or end, here or on another server. The
+// answer may be there when Say returns: it waits for a moment, and then says running. Words never decide: while a card
+// waits they are refused with the ways out. Refusals: not_found, validation_failed, awaiting_confirmation, run_in_progress.
 func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Saying) (RunRef, error) {
 	if err := Sayable(in); err != nil {
 		return RunRef{}, err
@@ -32,7 +34,7 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 		return RunRef{}, err
 	}
 	by.Via = "assistant"
-	var run Run
+	var run, left Run
 	err = s.Store.InTx(ctx, by.Clinic, func(tx Tx) error {
 		t, err := own(ctx, tx, by, thread, true)
 		if err != nil {
@@ -45,8 +47,11 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 		if p := t.Pending(); p != nil {
 			return waits(p)
 		}
-		if t.State() == Running && tx.Now().Before(t.Run.LeasedUntil) {
-			return &refusal.Error{Code: refusal.RunInProgress, RetryAfter: time.Second}
+		if t.State() == Running {
+			if left = (Run{}); !tx.Now().Before(t.Run.LeasedUntil) {
+				left = *t.Run
+			}
+			return &refusal.Error{Code: refusal.RunInProgress, RetryAfter: 2 * time.Second}
 		}
 		said := Said{Text: text, By: by}
 		shown := text
@@ -68,6 +73,7 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 		}
 		t.Run.State, t.Run.Input, t.Run.LeasedUntil = Running, said, tx.Now().Add(lease)
 		t.Run.Turn++
+		t.Run.Fence = 0
 		run = *t.Run
 		if t.Title == "" {
 			t.Title = short(shown)
@@ -77,13 +83,23 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 		change.Thread, change.Run = t, t.Run
 		return tx.Save(ctx, *change)
 	})
+	if left.ID != "" {
+		s.takeOver(ctx, by.Clinic, left)
+	}
 	if err != nil {
 		return RunRef{}, err
 	}
-	// Who asked may go away; the run does not.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease-5*time.Second)
-	defer cancel()
-	return s.work(ctx, run)
+	patience := s.Patience
+	if patience == 0 {
+		patience = DefaultPatience
+	}
+	select {
+	case ref := <-s.start(ctx, run):
+		return ref, nil
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	return RunRef{run.ID, Running}, nil
 }
 
 // Sayable refuses what cannot be a message: nothing, too much, or words and a choice at once.
@@ -135,47 +151,55 @@ func (t *Thread) add(c *Change, m Entry) {
 	c.Messages = append(c.Messages, m)
 }
 
-// work reads the message, outside of any transaction, and takes the conversation one step on.
+// work reads the message, outside of any transaction, and takes the conversation one step on. ctx ends the reading, by
+// a deadline or because somebody else goes on with the run; what has been read is written down whatever becomes of ctx.
 func (s *Service) work(ctx context.Context, run Run) (RunRef, error) {
 	by := run.Input.By
 	var heard Meaning
 	var failed error
-	if run.Input.Choice == nil {
+	if run.Input.Choice == nil && run.Input.Act == nil {
 		heard, failed = s.interpret(ctx, by, run)
+		if cause := context.Cause(ctx); errors.Is(cause, errLeft) {
+			return RunRef{run.ID, Running}, cause
+		}
 		if failed != nil {
 			s.Log.ErrorContext(ctx, "a message could not be read", "request", by.Request, "run", run.ID, "error", failed.Error())
 		}
 	}
-	var act *Action
-	var note string
-	ref, err := s.step(ctx, run, func(tx Tx, t *Thread, c *Change) error {
-		act = nil
-		if failed != nil {
-			t.answer(c, tx.Now(), reply{text: "I could not read that just now. Nothing was changed. Send it again, or use the form on the day sheet."})
-			return nil
-		}
-		d := &dialog{ctx: ctx, tx: tx, w: &t.Work, last: t.Messages}
-		r, err := d.turn(heard, run.Input)
-		if err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+	defer cancel()
+	act, note := run.Input.Act, run.Input.Note
+	if act == nil {
+		ref, err := s.step(ctx, run, func(tx Tx, t *Thread, c *Change) (err error) {
+			act = nil
+			if failed != nil {
+				t.answer(c, tx.Now(), reply{text: "I could not read that just now. Nothing was changed. Send it again, or use the form on the day sheet."})
+				return nil
+			}
+			d := &dialog{ctx: ctx, tx: tx, w: &t.Work, last: t.Messages}
+			r, err := d.turn(heard, run.Input)
+			if err != nil {
+				return err
+			}
+			if err := d.note(by, s.IDs); err != nil {
+				return err
+			}
+			if r.propose == nil {
+				t.answer(c, tx.Now(), r)
+				return nil
+			}
+			act = r.propose
+			note, err = d.contradicts(t.ID, *act)
+			note = r.text + note
+			t.Run.Input.Act, t.Run.Input.Note = act, note
 			return err
+		})
+		if err != nil || act == nil {
+			return s.ended(ctx, run, ref, err)
 		}
-		if err := d.note(by, s.IDs); err != nil {
-			return err
-		}
-		if r.propose == nil {
-			t.answer(c, tx.Now(), r)
-			return nil
-		}
-		act = r.propose
-		note, err = d.contradicts(t.ID, *act)
-		note = r.text + note
-		return err
-	})
-	if err != nil || act == nil {
-		return ref, s.broken(ctx, run, err)
 	}
-	ref, err = s.propose(ctx, run, *act, note)
-	return ref, s.broken(ctx, run, err)
+	ref, err := s.propose(ctx, run, *act, note)
+	return s.ended(ctx, run, ref, err)
 }
 
 // step runs fn on the locked thread if the run still works on this very message.
@@ -186,10 +210,11 @@ func (s *Service) step(ctx context.Context, run Run, fn func(Tx, *Thread, *Chang
 		if err != nil {
 			return err
 		}
-		if t.Run.ID != run.ID || t.Run.Turn != run.Turn || t.Run.State != Running {
+		if !t.Run.is(run) {
 			ref = RunRef{run.ID, t.State()} // somebody else went on with it
 			return nil
 		}
+		t.Run.LeasedUntil = tx.Now().Add(lease)
 		c := &Change{Run: t.Run}
 		if err := fn(tx, &t, c); err != nil {
 			return err
@@ -224,27 +249,29 @@ func (t *Thread) answer(c *Change, at time.Time, r reply) {
 	c.Run = t.Run
 }
 
+// fail ends a run without an answer.
+func (t *Thread) fail(c *Change, at time.Time) {
+	t.answer(c, at, reply{text: "Something went wrong here, and nothing was changed. What you said is kept: send it again."})
+	t.Run.State = Failed
+	t.finished(c)
+}
+
 func (t *Thread) finished(c *Change) {
 	body, _ := json.Marshal(map[string]string{"run_id": t.Run.ID, "thread_id": t.ID, "state": t.Run.State}) // texts always encode
 	c.Events = append(c.Events, Event{Kind: EventRunCompleted, Person: t.Person, Body: body})
 }
 
-// broken ends a run that our own fault stopped. What is known stays; nothing was proposed or the next try finds it by
-// its key.
-func (s *Service) broken(ctx context.Context, run Run, err error) error {
+// ended ends a run that our own fault stopped, and passes any other on as it stands. What is known stays; nothing was
+// proposed or the next try finds it by its key.
+func (s *Service) ended(ctx context.Context, run Run, ref RunRef, err error) (RunRef, error) {
 	if err == nil {
-		return nil
+		return ref, nil
 	}
-	_, again := s.step(ctx, run, func(tx Tx, t *Thread, c *Change) error {
-		t.answer(c, tx.Now(), reply{text: "Something went wrong here, and nothing was changed. What you said is kept: send it again."})
-		t.Run.State = Failed
-		t.finished(c)
+	ref, again := s.step(ctx, run, func(tx Tx, t *Thread, c *Change) error {
+		t.fail(c, tx.Now())
 		return nil
 	})
-	if again != nil {
-		s.Log.ErrorContext(ctx, "a run could not be ended", "run", run.ID, "error", again.Error())
-	}
-	return err
+	return ref, errors.Join(err, again)
 }
 
 // propose makes the card. The key is the message's own, so that whoever goes on after a crash finds the same proposal.

@@ -18,13 +18,13 @@ type Service struct {
 	Interpreter Interpreter
 	IDs         func(prefix string) string // random, URL-safe, at most 64 characters
 	Log         *slog.Logger
+	Patience    time.Duration // how long Say waits for the answer; 0 is DefaultPatience
+
+	crew crew
 }
 
 // MaxMessage is the most characters of one message.
 const MaxMessage = 2000
-
-// lease is how long a run may work on one message before somebody else goes on with it.
-const lease = 45 * time.Second
 
 // Start opens an empty conversation of the actor's person.
 func (s *Service) Start(ctx context.Context, by clinic.Actor) (Thread, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 
 	"countersign/internal/clinic"
 	"countersign/internal/proposal"
@@ -76,7 +75,7 @@ func (s *Service) outcome(ctx context.Context, tx Tx, t *Thread, call ToolCall, 
 	case CallFailed:
 		w.Halted = true
 		f := failureOf(rec.Result)
-		words := "It was confirmed by " + by + ", but it could not be carried out, and nothing was changed: " + failureWords(f)
+		words := "It was confirmed by " + by + ", but it could not be carried out. " + failureWords(f)
 		r := taken(words, act, f.Alternatives)
 		r.proposal, r.choices = rec.ID, append(r.choices, leave)
 		return r, nil
@@ -127,7 +126,7 @@ func failureWords(f failure) string {
 	if f.Message != "" {
 		return f.Message
 	}
-	return "the record was not as planned."
+	return "The record was not as planned. Nothing was changed."
 }
 
 func zoneOf(rec proposal.Record) string {
@@ -187,7 +186,7 @@ func (s *Service) Settle(ctx context.Context, clinicID string) error {
 		err = errors.Join(err, s.settleThread(ctx, clinicID, id))
 	}
 	for _, run := range runs {
-		err = errors.Join(err, s.goOn(ctx, clinicID, run))
+		s.takeOver(ctx, clinicID, run)
 	}
 	return err
 }
@@ -204,29 +203,4 @@ func (s *Service) settleThread(ctx context.Context, clinicID, id string) error {
 		}
 		return tx.Save(ctx, *c)
 	})
-}
-
-// goOn takes over a run that whoever worked on it left behind. The proposal it may have made is found by its key.
-func (s *Service) goOn(ctx context.Context, clinicID string, run Run) error {
-	mine := false
-	err := s.Store.InTx(ctx, clinicID, func(tx Tx) error {
-		mine = false
-		t, err := tx.Thread(ctx, run.Thread, true)
-		if err != nil {
-			return err
-		}
-		if t.Run.ID != run.ID || t.Run.State != Running || t.Run.Turn != run.Turn || tx.Now().Before(t.Run.LeasedUntil) {
-			return nil
-		}
-		t.Run.LeasedUntil = tx.Now().Add(lease)
-		mine = true
-		return tx.Save(ctx, Change{Thread: t, Run: t.Run})
-	})
-	if err != nil || !mine {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lease-5*time.Second)
-	defer cancel()
-	_, err = s.work(ctx, run)
-	return err
 }

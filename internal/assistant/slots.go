@@ -13,10 +13,11 @@ import (
 // slotNames are what patterns may ask for in braces.
 var slotNames = map[string]bool{"month": true, "weekday": true, "number": true, "digits": true, "hour": true, "hourword": true,
 	"minute": true, "minword": true, "day": true, "dayth": true, "year": true, "ordinal": true, "iso": true, "named": true,
-	"slashed": true, "clock": true, "time": true, "type": true, "practitioner": true, "word": true}
+	"slashed": true, "minus": true, "clock": true, "time": true, "type": true, "practitioner": true, "word": true}
 
 var (
 	clockShape   = regexp.MustCompile(`^(\d{1,2}[:.]\d{2}(am|pm)?|\d{1,2}(am|pm))$`)
+	hourShape    = regexp.MustCompile(`^(\d{1,2})h(\d{2})$`)
 	isoShape     = regexp.MustCompile(`^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}$`)
 	namedShape   = regexp.MustCompile(`^(\d{1,2})[-.](\pL{3,9})(?:[-.](\d{4}))?$`)
 	slashedShape = regexp.MustCompile(`^(\d{1,2})([-/.])(\d{1,2})(?:[-/.](\d{4}))?$`)
@@ -45,11 +46,16 @@ func (r *reading) slot(name string, i int) []capture {
 		}
 		return one(n, ok)
 	case "number":
-		if plain {
-			return one(number, number > 0 && number <= 366)
+		if strings.Trim(t.word, "0123456789") == "" && !r.minus(i) {
+			if len(t.word) > 6 {
+				number = 999999
+			}
+			return one(number, true)
 		}
 		n, ok := r.lang.Numbers[t.word]
 		return one(n, ok)
+	case "minus":
+		return one(-number, err == nil && r.minus(i))
 	case "digits":
 		return one(number, plain && number > 0 && number < 100)
 	case "ordinal":
@@ -73,7 +79,7 @@ func (r *reading) slot(name string, i int) []capture {
 		return one(0, m != nil && r.lang.Months[m[2]] > 0)
 	case "slashed":
 		m := slashedShape.FindStringSubmatch(t.word)
-		return one(0, m != nil && (m[4] != "" || m[2] == "/" || m[2] == "." && atoi(m[1]) > 23 && len(m[3]) == 2))
+		return one(0, m != nil && (m[4] != "" || m[2] == "/" || m[2] == "." && len(m[3]) == 2 && (atoi(m[1]) > 23 || r.behindDay(i))))
 	case "word":
 		return one(0, !t.digits)
 	case "type", "practitioner":
@@ -132,6 +138,21 @@ func (r *reading) slot(name string, i int) []capture {
 	return nil
 }
 
+// minus reports a number with a sign of its own: not the hyphen of a stretch.
+func (r *reading) minus(i int) bool {
+	at := r.tokens[i].from - 1
+	return at >= 0 && (r.text[at] == '-' || strings.HasSuffix(r.text[:at+1], "−")) && (at == 0 || strings.ContainsAny(r.text[at-1:at], " (\xe2\x88"))
+}
+
+// behindDay: "on 3.12" and "Thu 3.12" are dates, where "3.12" could be a time.
+func (r *reading) behindDay(i int) bool {
+	if i == 0 || r.tokens[i-1].after != 0 && r.tokens[i-1].after != '.' {
+		return false
+	}
+	_, weekday := r.lang.Weekdays[r.tokens[i-1].word]
+	return weekday && r.tokens[i].after == '.' || r.is("day_words", r.tokens[i-1].word)
+}
+
 // dayNumber reads 27 or, when a language's ending is asked for, 27th.
 func (r *reading) dayNumber(word string, ending bool) (int, bool) {
 	digits := strings.TrimRightFunc(word, func(c rune) bool { return !unicode.IsDigit(c) })
@@ -155,7 +176,7 @@ func (r *reading) clockSlot(i int) (found []capture) {
 			found = append(found, capture{n: n, bare: bare, text: s, to: to})
 		}
 	}
-	try(t.word, i+1)
+	try(hourShape.ReplaceAllString(t.word, "$1:$2"), i+1)
 	if i+1 < len(r.tokens) && t.after == 0 && t.digits {
 		if half := r.tokens[i+1].word; half == "am" || half == "pm" {
 			try(t.word+half, i+2)

@@ -34,6 +34,8 @@ type Tx interface {
 	Unsettled(ctx context.Context, most int) ([]string, error)
 	// BrokenOff lists runs that nobody works on any more though they have not ended.
 	BrokenOff(ctx context.Context, most int) ([]Run, error)
+	// Renew extends the lease of a run that still works on that very message; false when somebody else does, or nobody.
+	Renew(ctx context.Context, run Run, until time.Time) (mine bool, err error)
 	Save(ctx context.Context, c Change) error
 	Audit(ctx context.Context, events ...audit.Event) error
 

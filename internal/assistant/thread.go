@@ -123,7 +123,8 @@ type Run struct {
 	ID, Thread  string
 	N           int
 	State       string
-	Turn        int
+	Turn        int // rises with every message
+	Fence       int // rises when somebody takes the message over from whoever worked on it
 	Input       Said
 	LeasedUntil time.Time
 	CreatedAt   time.Time
@@ -145,11 +146,14 @@ type ToolCall struct {
 	ResolvedAt              *time.Time
 }
 
-// Said is what came in: words or a choice, and who said it.
+// Said is what came in: words or a choice, and who said it. Act is what it came to, once that is settled: whoever goes on
+// after a crash proposes exactly this and does not read the words again. Note is said before the card.
 type Said struct {
 	Text   string       `json:"text,omitempty"`
 	Choice *Choice      `json:"choice,omitempty"`
 	By     clinic.Actor `json:"by"`
+	Act    *Action      `json:"act,omitempty"`
+	Note   string       `json:"note,omitempty"`
 }
 
 // Event is something that happened, for those who listen. Person is whose thread it is, "" for everybody who reads the

@@ -22,6 +22,7 @@ func (r *reading) understand() {
 	r.where()
 	r.people()
 	r.numbers()
+	r.notThat()
 	if r.m.Workflow == "" || r.m.Workflow == Cancel {
 		if r.m.ReasonCode = r.reason(); r.m.ReasonCode == "" && r.m.Note != "" {
 			r.m.ReasonCode = r.reasonIn(r.m.Note)
@@ -47,6 +48,39 @@ func (r *reading) onlyCancel() bool {
 	return true
 }
 
+// onlyAgreed: "book it" and "send it" by themselves agree to something, and ask for nothing.
+func (r *reading) onlyAgreed() {
+	it := false
+	for n, s := range r.spans {
+		switch m := s.means(); {
+		case m == "yes" || m == "skip":
+			it = it || n > 0 && r.spans[n-1].means() == "act" && r.is("agreed", r.tokens[s.from].word)
+			it = it || n > 0 && r.spans[n-1].means() == "act.lead" && r.is("agreed", r.tokens[s.from].word)
+		case m == "act" && s.Value == Book || m == "act.lead":
+		default:
+			return
+		}
+	}
+	if it && (r.m.Workflow == Book || r.m.Workflow == Message) && r.m.Text == "" {
+		r.m.Workflow, r.m.Contact, r.m.Yes = "", "", true
+	}
+}
+
+// notThat: "don't move it" drops the wish; with more beside it, what is wished instead is asked for and nothing is taken.
+func (r *reading) notThat() {
+	if r.m.Workflow != "" || !slices.ContainsFunc(r.spans, func(s span) bool { return s.means() == "act.not" }) {
+		return
+	}
+	told := r.m
+	r.m = Meaning{Yes: told.Yes, No: told.No, Note: told.Note}
+	if told.Yes, told.No, told.Note, told.Leave = false, false, "", false; told.Empty() && len(r.unsure) == 0 {
+		r.m.Leave = true
+		return
+	}
+	r.unsure = nil
+	r.ask("not_that", r.text)
+}
+
 // answers are the words that answer or direct the conversation.
 func (r *reading) answers() {
 	leading := true
@@ -56,6 +90,8 @@ func (r *reading) answers() {
 			r.m.Yes = r.m.Yes || leading
 		case "no":
 			r.m.No = r.m.No || leading
+		case "leave":
+			r.m.Leave = r.m.Leave || leading
 		case "start_over":
 			r.m.StartOver = r.m.StartOver || leading
 		case "other":
@@ -81,6 +117,10 @@ func (r *reading) answers() {
 			case s.N == 1:
 				r.m.No = r.m.No || leading
 			}
+		case "pick.of_two":
+			if r.m.Workflow == "" {
+				r.m.Pick = s.N
+			}
 		case "pick.last":
 			r.ask("last")
 		case "pick.number":
@@ -104,6 +144,7 @@ func (r *reading) answers() {
 			leading = false
 		}
 	}
+	r.onlyAgreed()
 	if r.m.Yes && r.m.No {
 		r.m.Yes, r.m.No = false, false
 	}
@@ -123,6 +164,7 @@ func (r *reading) when() {
 	var time, visitTime timeOfDay
 	toAt := r.movedTo()
 	var lost []span // days that cannot be meant
+	before := len(r.unsure)
 	from, or := false, false
 	for n, s := range r.spans {
 		for i := s.from; i < s.to; i++ {
@@ -176,7 +218,6 @@ func (r *reading) when() {
 	beside := func(d saidDay) bool {
 		return slices.ContainsFunc(lost, func(s span) bool { return s.from == d.to || s.to == d.from })
 	}
-	r.m.DayLost = len(lost) > 0
 	target, visit = slices.DeleteFunc(target, beside), slices.DeleteFunc(visit, beside)
 	r.resolveTime(visitTime)
 	r.m.VisitClock = r.m.Clock
@@ -184,6 +225,7 @@ func (r *reading) when() {
 	r.m.VisitDays, _ = r.resolveDays(visit, false, nil)
 	r.resolveTime(time)
 	r.m.Days, r.m.DaysEnd = r.resolveDays(target, or, r.m.Clock)
+	r.m.Lost = len(r.unsure) > before && r.m.Workflow != Register
 }
 
 // movedTo is the token of the "to" before the day or the time a visit is moved to; -1 for none.

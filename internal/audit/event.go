@@ -49,14 +49,16 @@ const (
 	EndWaiting        = "waiting.end"
 	ListRebooking     = "rebooking.list"
 	CloseRebooking    = "rebooking.close"
+	ListAgents        = "agent.list"
+	GrantBypass       = "bypass.grant"
+	EndBypass         = "bypass.end"
 )
 
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
-		SendMessage, RetryMessage,
-		ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking}
+		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass}
 }
 
 // Outcomes.

@@ -77,11 +77,3 @@ func Reachable(preference, phone, email string) (missing string) {
 	}
 	return ""
 }
-
-// NameKey is what two records of one person agree in: the folded words of the name in any order and the birth date, so
-// that names entered the other way round are found too.
-func NameKey(p Patient) string {
-	words := Tokens(p.Given + " " + p.Family)
-	slices.Sort(words)
-	return strings.Join(words, " ") + " " + p.BirthDate
-}

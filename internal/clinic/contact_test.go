@@ -53,20 +53,3 @@ func TestEmailAddresses(t *testing.T) {
 		}
 	}
 }
-
-func TestTheSamePersonHasOneNameKey(t *testing.T) {
-	key := func(given, family, born string) string {
-		return NameKey(Patient{Given: given, Family: family, BirthDate: born})
-	}
-	maria := key("Maria", "Jensen", "1984-03-11")
-	for _, same := range []string{key("maria", "JENSEN", "1984-03-11"), key("Jensen", "María", "1984-03-11")} {
-		if same != maria {
-			t.Errorf("%q is not %q", same, maria)
-		}
-	}
-	for _, other := range []string{key("Maria", "Jensen", "1984-11-03"), key("Maria", "Jansen", "1984-03-11"), key("Maria Anna", "Jensen", "1984-03-11")} {
-		if other == maria {
-			t.Errorf("%q is somebody else", other)
-		}
-	}
-}

@@ -240,7 +240,7 @@ func (s *Service) freeNear(ctx context.Context, tx Tx, p Plan, c Claim) (any, er
 	to := place{practitioner: clinic.Practitioner{ID: p.After.Practitioner.ID, Name: p.After.Practitioner.Name},
 		location: clinic.Location{ID: p.After.Location.ID, Name: p.After.Location.Name},
 		typ:      clinic.Type{ID: p.After.Type.ID, Minutes: p.After.Type.Minutes}, zone: zone, starts: p.After.StartsAt, ends: p.After.EndsAt}
-	return alternatives(ctx, tx, &to, p.After.Appointment, c.Now)
+	return alternatives(ctx, tx, &to, p.After.Appointment, c.Now, true)
 }
 
 // refuseDecision audits a refused decision or edit; a plan whose bytes were changed is an alarm, not a refusal like others.

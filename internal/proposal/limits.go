@@ -27,14 +27,24 @@ type Volume struct {
 	AgentSince, PersonSince, ClinicSince time.Time
 }
 
-// within refuses one proposal more than the limits allow. Two at the same moment may both be the last one.
-func (l Limits) within(ctx context.Context, tx Tx, by clinic.Actor) error {
+// within refuses one proposal more than the limits allow, and names the bypass that lets an agent make one beyond its
+// own. An agent's limit is exact: its proposals wait for each other from here to their commit. People never wait, so two
+// of them at the same moment may both be the last one.
+func (l Limits) within(ctx context.Context, tx Tx, by clinic.Actor) (bypass string, err error) {
 	if l.Agent <= 0 && l.Person <= 0 && l.Clinic <= 0 {
-		return nil
+		return "", nil
 	}
-	v, err := tx.Volume(ctx, by, l)
+	v, bypass, err := l.look(ctx, tx, by)
+	if err == nil && by.Kind == clinic.KindAgent && l.Agent > 0 && (v.Agent < l.Agent || bypass != "") { // a flood beyond both waits for nobody
+		if err = tx.LockAgent(ctx, by.Agent); err == nil {
+			v, bypass, err = l.look(ctx, tx, by)
+		}
+	}
 	if err != nil {
-		return err
+		return "", err
+	}
+	if bypass != "" {
+		v.Agent = 0
 	}
 	for _, c := range []struct {
 		made, most int
@@ -47,8 +57,20 @@ func (l Limits) within(ctx context.Context, tx Tx, by clinic.Actor) error {
 	} {
 		if c.most > 0 && c.made >= c.most {
 			// What still waits may be older than the window: nobody knows when it is decided.
-			return &refusal.Error{Code: refusal.RateLimited, Message: c.words, RetryAfter: max(time.Minute, c.since.Add(l.Window).Sub(tx.Now()))}
+			return "", &refusal.Error{Code: refusal.RateLimited, Message: c.words, RetryAfter: max(time.Minute, c.since.Add(l.Window).Sub(tx.Now()))}
 		}
 	}
-	return nil
+	return bypass, nil
+}
+
+// look counts and, for an agent at its limit, finds the bypass that runs, "" = none.
+func (l Limits) look(ctx context.Context, tx Tx, by clinic.Actor) (v Volume, bypass string, err error) {
+	if v, err = tx.Volume(ctx, by, l); err != nil || by.Kind != clinic.KindAgent || l.Agent <= 0 || v.Agent < l.Agent {
+		return v, "", err
+	}
+	b, err := tx.RunningBypass(ctx, by.Agent)
+	if err != nil || b == nil {
+		return v, "", err
+	}
+	return v, b.ID, nil
 }

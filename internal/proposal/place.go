@@ -63,7 +63,7 @@ func (d *drafting) settle(ctx context.Context, p *place, startsAt, mine string) 
 	}
 	for _, s := range p.slots {
 		if s.Appointment != "" && s.Appointment != mine {
-			others, err := alternatives(ctx, d.tx, p, mine, d.now)
+			others, err := alternatives(ctx, d.tx, p, mine, d.now, false)
 			if err != nil {
 				return err
 			}
@@ -88,13 +88,15 @@ type Alternative struct {
 }
 
 // alternatives gives up to five free starts of the same practitioner, location and type, the nearest of the week before
-// and after, by start.
-func alternatives(ctx context.Context, tx Tx, p *place, mine string, now time.Time) ([]Alternative, error) {
+// and after, by start. With collided none lies over the time itself, though its slots look free.
+func alternatives(ctx context.Context, tx Tx, p *place, mine string, now time.Time, collided bool) ([]Alternative, error) {
 	rows, err := tx.SlotsOf(ctx, p.practitioner.ID, p.location.ID, p.starts.AddDate(0, 0, -alternativeDays), p.ends.AddDate(0, 0, alternativeDays))
 	if err != nil {
 		return nil, err
 	}
-	free := slices.DeleteFunc(clinic.FreeStarts(freeSlots(rows, mine), p.typ.Minutes, p.typ.ID), func(s clinic.Start) bool { return !s.StartsAt.After(now) })
+	free := slices.DeleteFunc(clinic.FreeStarts(freeSlots(rows, mine), p.typ.Minutes, p.typ.ID), func(s clinic.Start) bool {
+		return !s.StartsAt.After(now) || collided && s.StartsAt.Before(p.ends) && p.starts.Before(s.EndsAt)
+	})
 	slices.SortStableFunc(free, func(a, b clinic.Start) int {
 		return int(a.StartsAt.Sub(p.starts).Abs() - b.StartsAt.Sub(p.starts).Abs())
 	})

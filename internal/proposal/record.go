@@ -57,6 +57,7 @@ type Record struct {
 	Editors     []string  `json:"-"`
 	DecidedNote string    `json:"-"`
 	CreatedVia  string    `json:"-"`
+	Bypass      string    `json:"-"` // that let it through beyond the agent's limit, when made
 	Scope       string    `json:"-"` // the conversation it was asked in, when made
 	Wish        string    `json:"-"` // digest of what is asked for, free text aside, when drafted
 	MadeAt      time.Time `json:"-"` // CreatedAt to the microsecond, for cursors

@@ -27,7 +27,7 @@ type Tx interface {
 	Practitioner(ctx context.Context, id string) (clinic.Practitioner, error)
 	Location(ctx context.Context, id string) (clinic.Location, error)
 	Type(ctx context.Context, id string) (clinic.Type, error)
-	// SamePerson finds patients who may be that one: same clinic.NameKey, or same record number. At most 20, by name.
+	// SamePerson finds patients who may be that one: clinic.SamePerson. At most 20, by name.
 	SamePerson(ctx context.Context, p clinic.Patient) ([]clinic.Patient, error)
 	// LockRegistrations makes every other registration of the clinic wait until this transaction ends.
 	LockRegistrations(ctx context.Context) error
@@ -38,6 +38,17 @@ type Tx interface {
 	// DoubleBooked reports whether the patient has another active appointment in the stay's time.
 	DoubleBooked(ctx context.Context, s Stay) (bool, error)
 
+	// LockAgent makes every other proposal of the agent wait until this transaction ends; what was committed before is
+	// seen by the next statement.
+	LockAgent(ctx context.Context, agent string) error
+	// AgentName is the name of a token of kind agent that is not revoked.
+	AgentName(ctx context.Context, agent string) (string, error)
+	// RunningBypass gives the agent's bypass that runs by the clock of this moment, nil when there is none.
+	RunningBypass(ctx context.Context, agent string) (*Bypass, error)
+	Bypass(ctx context.Context, id string) (Bypass, error)
+	InsertBypass(ctx context.Context, b Bypass) error
+	// EndBypass ends one that runs; false when it does not.
+	EndBypass(ctx context.Context, id string, by clinic.Actor) (ended bool, err error)
 	// Volume counts what was made since now minus the window, each number up to its limit, oldest included; for an agent
 	// also what of its own still waits.
 	Volume(ctx context.Context, by clinic.Actor, l Limits) (Volume, error)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/internal/proposal"
+	"countersign/internal/refusal"
 	"countersign/views"
 )
 
@@ -16,7 +17,15 @@ func lists() []Item {
 	failing.Failing, failing.State = true, "failed"
 	admin := shell(views.NavAudit)
 	admin.Person, admin.Role = "Tove Madsen", "admin"
+	agents := agentsPage(admin)
+	refused := agents
+	refused.Agent, refused.Minutes, refused.Refusal = "t2", "90", views.Refusal{Status: 422, Code: "validation_failed", Title: "Some fields need another look", Words: "Some of what was filled in cannot be used. Nothing was done.",
+		Fields: []refusal.Field{{Name: "reason", Message: "Say why; it stays on record."}, {Name: "minutes", Message: "A whole number from 1 to 60."}}}
+	none := views.AgentsPage{Shell: agents.Shell}
 	return []Item{
+		{Name: "agents", Component: views.Agents(agents)},
+		{Name: "agents-refused", Component: views.Agents(refused)},
+		{Name: "agents-none", Component: views.Agents(none)},
 		{Name: "queue", Component: views.Queue(queue())},
 		{Name: "queue-empty", Component: views.Queue(views.QueuePage{Shell: nothing(), Filters: queue().Filters})},
 		{Name: "outbox", Component: views.Outbox(outbox)},
@@ -109,4 +118,15 @@ func errors() []Item {
 		{Name: "error-cross-origin", Refused: true, Component: views.Error(page(403, "cross_origin", "This came from another site", "Another site tried to press a button here for you. Nothing was executed.", "Close the other site."))},
 		{Name: "error-fragment", Component: inPage(views.Error(part))},
 	}
+}
+
+func agentsPage(admin views.Shell) views.AgentsPage {
+	admin.Nav = views.NavAgents
+	runs := views.BypassItem{ID: "byp_1", Agent: "Booking bot", By: "Tove Madsen", Reason: "Dr Thorsen is ill: her visits of the week are moved.", Most: 50, Used: 12, GrantedAt: now.Add(-9 * time.Minute), EndsAt: now.Add(21 * time.Minute), Running: true}
+	over, ended, spent := runs, runs, runs
+	over.ID, over.Running, over.GrantedAt, over.EndsAt = "byp_2", false, now.Add(-50*time.Hour), now.Add(-49*time.Hour)
+	ended.ID, ended.Running, ended.EndedAt, ended.EndedBy = "byp_3", false, now.Add(-5*time.Minute), "Tove Madsen"
+	spent.ID, spent.Running, spent.Used = "byp_4", false, 50
+	return views.AgentsPage{Shell: admin, Limit: 30, Window: 10 * time.Minute, Minutes: "15", Most: "50", MostMinutes: 60, MostMost: 200,
+		Agents: []views.AgentItem{{ID: "t1", Name: "Booking bot", Owner: "Ida Skov", Made: 42, Waiting: 31, Bypass: &runs}, {ID: "t2", Name: "Recall list of the summer, made by the county", Owner: "Emil Brandt"}}, Bypasses: []views.BypassItem{runs, ended, spent, over}}
 }

@@ -19,7 +19,7 @@ func talks() []Item {
 			{ID: "c2", Label: "Maria Jensen, born 1991-07-02, MRN 100871", Who: maria91, Note: "Next visit: Thursday 22 October 2026, 10:30 (UTC+02:00)"}}}}
 	people := empty
 	people.Threads, people.Thread = lines, views.Talk{ID: "t318", Title: "Maria Jensen, move", Said: asked, Seen: "awaiting_input-2",
-		Known: []views.Fact{{Label: "Action", Value: "Move a visit"}, {Label: "To", Value: "on Tuesday 27 October 2026 from 12:30"}}, Missing: []string{"Patient", "Which visit", "Time"}}
+		Known: []views.Fact{{Label: "Action", Value: "Move a visit"}, {Label: "When", Value: "on Tuesday 27 October 2026 from 12:30"}}, Missing: []string{"Patient", "Which visit", "Time"}}
 	starts := people
 	starts.Thread.Said = append(asked[:2:2], views.TalkLine{Mine: true, By: "Ida Skov", At: at(21, 11, 12), Text: "Maria Jensen, born 1991-07-02, MRN 100871"},
 		views.TalkLine{By: "Countersign", At: at(21, 11, 12), Text: "Three starts are free on Tuesday 27 October 2026 from 12:30. Which one?", Choices: []views.TalkChoice{

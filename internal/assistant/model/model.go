@@ -69,7 +69,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // reads as an answer or a new start, are not the model's business.
 func (i *Interpreter) Interpret(ctx context.Context, r assistant.Request) (assistant.Meaning, error) {
 	plain, err := i.inner.Interpret(ctx, r)
-	if err != nil || r.Asks == assistant.AskText || plain.StartOver || plain.Yes || plain.No || plain.Pick != 0 {
+	if err != nil || r.Asks == assistant.AskText || plain.StartOver || plain.Leave || plain.Yes || plain.No || plain.Pick != 0 {
 		return plain, err
 	}
 	request := i.inner.Request(r.Text)

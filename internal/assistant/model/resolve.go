@@ -94,20 +94,20 @@ func (s second) patient(m *assistant.Meaning, w words) {
 	}
 }
 
-// when fills in days and times only where the grammar read none at all.
+// when fills in days and times only where the grammar read none at all, and asks about none.
 func (s second) when(m *assistant.Meaning, w words) error {
-	if w.When != "" && len(m.Days) == 0 && m.Clock == nil && m.From == nil && m.Until == nil && !m.First {
+	if w.When != "" && !m.Lost && len(m.Days) == 0 && m.Clock == nil && m.From == nil && m.Until == nil && !m.First {
 		t := s.read(w.When, "")
 		if t.Workflow != "" || t.Patient != "" || t.Text != "" || len(t.Days) == 0 && t.Clock == nil && t.From == nil && t.Until == nil && !t.First && t.Unsure == "" {
 			return refused("a time that cannot be read")
 		}
 		m.Days, m.DaysEnd, m.Clock, m.From, m.Until, m.First = t.Days, t.DaysEnd, t.Clock, t.From, t.Until, t.First
-		m.Unsure, m.DayLost = joined(m.Unsure, t.Unsure), m.DayLost || t.DayLost
+		m.Unsure, m.Lost = joined(m.Unsure, t.Unsure), m.Lost || t.Lost
 	}
-	if w.VisitWhen != "" && m.Workflow == assistant.Reschedule && len(m.VisitDays) == 0 && m.VisitClock == nil {
+	if w.VisitWhen != "" && m.Workflow == assistant.Reschedule && !m.Lost && len(m.VisitDays) == 0 && m.VisitClock == nil {
 		t := s.read(w.VisitWhen, "")
 		m.VisitDays, m.VisitClock = t.Days, t.Clock
-		m.Unsure, m.DayLost = joined(m.Unsure, t.Unsure), m.DayLost || t.DayLost
+		m.Unsure, m.Lost = joined(m.Unsure, t.Unsure), m.Lost || t.Lost
 	}
 	return nil
 }
