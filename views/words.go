@@ -148,7 +148,9 @@ func AuditWord(code string) string {
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
 		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
 		audit.ReadAudit: "Looked at the audit trail", audit.ListAgents: "Looked at the agents",
-		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
+		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.ExportAudit: "Exported the audit trail",
+		audit.TakeCheckpoint: "Took a checkpoint", audit.TakeReceipt: "Took a receipt", audit.SetRetention: "Set how long the trail is kept",
+		audit.CutTrail: "Cut the trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
 // whyNot says why somebody may not decide.

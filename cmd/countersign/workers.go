@@ -23,6 +23,9 @@ type worker struct {
 // horizon is how many days ahead slots exist.
 const horizon = 120
 
+// sealPause keeps the promise that an entry of the trail is sealed within a second.
+const sealPause = 400 * time.Millisecond
+
 // workersOf lists every background worker. Messages leave by sender; without one they wait in the outbox.
 func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender outbox.Sender, log *slog.Logger) []worker {
 	all := []worker{
@@ -44,6 +47,10 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 				}
 			}
 			return nil
+		}))},
+		{"sealer", every(sealPause, forClinics(d, func(ctx context.Context, clinic string) error {
+			_, err := d.Seal(ctx, clinic)
+			return err
 		}))},
 		{"runs", every(time.Second, forClinics(d, talk.Settle))},
 		{"events", every(time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {

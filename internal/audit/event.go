@@ -52,13 +52,19 @@ const (
 	ListAgents        = "agent.list"
 	GrantBypass       = "bypass.grant"
 	EndBypass         = "bypass.end"
+	ExportAudit       = "audit.export"
+	TakeCheckpoint    = "audit.checkpoint"
+	TakeReceipt       = "audit.receipt"
+	SetRetention      = "audit.retain"
+	CutTrail          = "audit.cut"
 )
 
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
-		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass}
+		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
+		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail}
 }
 
 // Outcomes.
@@ -87,31 +93,35 @@ type Event struct {
 	Risk       string
 }
 
-// Content is the row in a stable form and its sha256: what the chain is later made of. It is stored as hashed.
+// Fields is the content of a row: what its hash is of, and what stands beside it in columns. Ids and codes only. At is
+// UTC to the microsecond, as text.
+type Fields struct {
+	V          int    `json:"v"`
+	ID         string `json:"id"`
+	Clinic     string `json:"clinic"`
+	At         string `json:"at"`
+	ActorKind  string `json:"actor_kind"`
+	Actor      string `json:"actor"`
+	OnBehalfOf string `json:"on_behalf_of"`
+	Role       string `json:"role"`
+	Via        string `json:"via"`
+	Action     string `json:"action"`
+	Outcome    string `json:"outcome"`
+	Code       string `json:"code"`
+	ObjectKind string `json:"object_kind"`
+	Object     string `json:"object"`
+	Version    int64  `json:"version"`
+	Patient    string `json:"patient"`
+	Proposal   string `json:"proposal"`
+	Revision   int    `json:"revision"`
+	PlanHash   string `json:"plan_hash"`
+	Risk       string `json:"risk"`
+	Request    string `json:"request"`
+}
+
+// Content is the row in a stable form and its sha256: what the chain is made of. It is stored as hashed.
 func (e Event) Content() (content []byte, hash string) {
-	content, err := json.Marshal(struct {
-		V          int    `json:"v"`
-		ID         string `json:"id"`
-		Clinic     string `json:"clinic"`
-		At         string `json:"at"`
-		ActorKind  string `json:"actor_kind"`
-		Actor      string `json:"actor"`
-		OnBehalfOf string `json:"on_behalf_of"`
-		Role       string `json:"role"`
-		Via        string `json:"via"`
-		Action     string `json:"action"`
-		Outcome    string `json:"outcome"`
-		Code       string `json:"code"`
-		ObjectKind string `json:"object_kind"`
-		Object     string `json:"object"`
-		Version    int64  `json:"version"`
-		Patient    string `json:"patient"`
-		Proposal   string `json:"proposal"`
-		Revision   int    `json:"revision"`
-		PlanHash   string `json:"plan_hash"`
-		Risk       string `json:"risk"`
-		Request    string `json:"request"`
-	}{1, e.ID, e.Actor.Clinic, e.At.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), e.Actor.Kind, e.Actor.ID(), e.Actor.OnBehalfOf(),
+	content, err := json.Marshal(Fields{1, e.ID, e.Actor.Clinic, TimeText(e.At), e.Actor.Kind, e.Actor.ID(), e.Actor.OnBehalfOf(),
 		e.Actor.Role, e.Actor.Via, e.Action, e.Outcome, e.Code, e.ObjectKind, e.Object, e.Version, e.Patient, e.Proposal, e.Revision,
 		e.PlanHash, e.Risk, e.Actor.Request})
 	if err != nil {
@@ -120,3 +130,6 @@ func (e Event) Content() (content []byte, hash string) {
 	sum := sha256.Sum256(content)
 	return content, hex.EncodeToString(sum[:])
 }
+
+// TimeText is a time as the trail writes it: UTC, to the microsecond.
+func TimeText(t time.Time) string { return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano) }
