@@ -8,7 +8,7 @@ import (
 	"countersign/internal/proposal"
 )
 
-// pinKinds is the fixed order in which pinned rows are locked; lock_pins takes the ids in this order.
+// pinKinds is the fixed order in which pinned rows are locked, policies after them; lock_pins takes the ids in this order.
 var pinKinds = []string{proposal.PinAppointment, proposal.PinSlot, proposal.PinPatient, proposal.PinPractitioner, proposal.PinLocation, proposal.PinType}
 
 // doubleBooked is the kind of the row by which lock_pins tells of a double booking.
@@ -22,6 +22,16 @@ func (t proposalTx) LockPins(ctx context.Context, pins []proposal.Pin, s proposa
 		append(args, s.Patient, s.Except, s.From, s.To))
 	booked := now[twice] != 0
 	delete(now, twice)
+	policies := policyIDs(pins)
+	if err != nil || len(policies) == 0 {
+		return now, booked, err
+	}
+	rules, err := t.versions(ctx, pins, `SELECT kind, id, version FROM lock_policies($1, $2)`, []any{t.clinic, policies})
+	for p, version := range rules {
+		if p.Kind == proposal.PinPolicy {
+			now[p] = version
+		}
+	}
 	return now, booked, err
 }
 
@@ -32,7 +42,8 @@ func (t proposalTx) Versions(ctx context.Context, pins []proposal.Pin) (map[prop
 		UNION ALL SELECT 'patient', id, version FROM patients WHERE id = ANY ($3)
 		UNION ALL SELECT 'practitioner', id, version FROM practitioners WHERE id = ANY ($4)
 		UNION ALL SELECT 'location', id, version FROM locations WHERE id = ANY ($5)
-		UNION ALL SELECT 'type', id, version FROM appointment_types WHERE id = ANY ($6)`, idsByKind(pins))
+		UNION ALL SELECT 'type', id, version FROM appointment_types WHERE id = ANY ($6)
+		UNION ALL SELECT 'policy', action, max(version) FROM policies WHERE action = ANY ($7) GROUP BY action`, append(idsByKind(pins), policyIDs(pins)))
 }
 
 func (t proposalTx) versions(ctx context.Context, pins []proposal.Pin, query string, args []any) (map[proposal.Pin]int64, error) {
@@ -64,4 +75,15 @@ func idsByKind(pins []proposal.Pin) []any {
 		out[i] = append(pq.StringArray{}, ids[k]...)
 	}
 	return out
+}
+
+// policyIDs are the actions whose policy is pinned. Their lock is another (lock_policies), taken last.
+func policyIDs(pins []proposal.Pin) pq.StringArray {
+	actions := pq.StringArray{}
+	for _, p := range pins {
+		if p.Kind == proposal.PinPolicy {
+			actions = append(actions, p.ID)
+		}
+	}
+	return actions
 }

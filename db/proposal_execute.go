@@ -9,6 +9,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 )
@@ -20,13 +21,16 @@ var errRows = errors.New("db: a write did not touch the rows it was to touch")
 const stillProposed = `(state <> 'executing' AND outcome = 'proposed')`
 
 // One statement writes a whole decision: fewer round trips, and the locks are held briefly. Its parts see one snapshot;
-// the rows are locked already. $1-$13 are the decision, the rest the step about a row.
+// the rows are locked already. $1-$14 are the decision, the rest the step about a row. $14 is how it was judged: the risk
+// and, where more than one person must approve, what is kept of that.
 const (
-	decideParts = `head AS (UPDATE proposals SET state = $4, outcome = $5, risk = $14, decided_by = $6, decided_name = $7, decided_at = $8, decided_note = $9, result = $10
+	decideParts = `head AS (UPDATE proposals SET state = $4, outcome = $5, risk = $14::json->>'risk', approved_by = $14::json->>'given', decided_by = $6, decided_name = $7, decided_at = $8, decided_note = $9, result = $10
 		WHERE id = $1 AND revision = $2 AND ` + stillProposed + ` AND $4 <> '' RETURNING 1),
 	saved AS (UPDATE idempotency_keys SET proposal = $1, status = $11, body = $12 WHERE person = $6 AND key = $3 AND status IS NULL RETURNING 1),
+	approval AS (INSERT INTO approvals (clinic, proposal, revision, plan_hash, person, name, via, at)
+		SELECT current_setting('app.clinic'), $1, $2, $14::json->>'approves', $6, $7, $14::json->>'via', $8 WHERE $14::json->>'approves' IS NOT NULL RETURNING 1),
 	trail AS (` + insertAudit + ` FROM json_to_recordset($13::json) ` + auditShape + ` RETURNING 1)`
-	decideCounts = `(SELECT count(*) FROM head) AS head, (SELECT count(*) FROM saved) AS saved, (SELECT count(*) FROM trail) AS trail`
+	decideCounts = `(SELECT count(*) FROM approval) AS approved, (SELECT count(*) FROM head) AS head, (SELECT count(*) FROM saved) AS saved, (SELECT count(*) FROM trail) AS trail`
 
 	messageParts = `, messages AS (INSERT INTO outbox (clinic, id, appointment, version, kind, channel, recipient, subject, body, calendar, send_at, proposal, revision, plan_hash, next_at)
 		SELECT current_setting('app.clinic'), m.id, m.appointment, m.version, m.kind, m.channel, m.recipient, m.subject, m.text, m.calendar, m.send_at, $1, $2, $15, coalesce(m.send_at, $8)
@@ -58,8 +62,12 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 	if err != nil {
 		return 0, err
 	}
+	judged, err := judgedOf(e)
+	if err != nil {
+		return 0, err
+	}
 	args := []any{e.Proposal, e.Revision, e.Key, e.State, e.Outcome, e.By.ID(), e.By.Name(), e.DecidedAt, orNull(e.Note), nullJSON(e.Result),
-		e.Status, e.Body, trail, e.Risk}
+		e.Status, e.Body, trail, judged}
 	query := decideOnly
 	var step proposal.Step
 	if len(e.Steps) > 0 {
@@ -86,13 +94,16 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 			var own []any
 			query, own = patientStep(step)
 			args = append(args, own...)
+		case proposal.OpPolicy:
+			query = executePolicy
+			args = append(args, step.Policy.Action, step.ExpectVersion, step.Policy.LeastRisk, step.Policy.People)
 		default:
 			return 0, fmt.Errorf("db: no such step %q", step.Op)
 		}
 	}
 	var n struct {
-		Head, Saved, Trail, Messages, Freed, Taken int
-		Version                                    int64
+		Head, Approved, Saved, Trail, Messages, Freed, Taken int
+		Version                                              int64
 	}
 	if err := t.get(ctx, &n, query, args...); err != nil {
 		return 0, translate(err)
@@ -101,16 +112,34 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 	if e.State == "" {
 		head = 0
 	}
-	saved := 1
+	saved, approved := 1, 0
 	if e.Key == "" { // an item of a bulk: its decision was saved when it was claimed
 		saved = 0
 	}
-	whole := n.Head == head && n.Saved == saved && n.Trail == len(e.Audit) && n.Messages == len(e.Messages) &&
+	if e.Approves {
+		approved = 1
+	}
+	whole := n.Head == head && n.Approved == approved && n.Saved == saved && n.Trail == len(e.Audit) && n.Messages == len(e.Messages) &&
 		n.Freed == len(step.FreeSlots) && n.Taken == len(step.TakeSlots)
 	if !whole {
 		return 0, &refusal.Error{Code: refusal.Internal, Cause: errRows}
 	}
 	return n.Version, nil
+}
+
+// judgedOf is $14. Approves is the plan hash that By approves, null where one person decides alone.
+func judgedOf(e proposal.Execution) (string, error) {
+	j := struct {
+		Risk     string       `json:"risk"`
+		Approves *string      `json:"approves"`
+		Via      string       `json:"via"`
+		Given    []clinic.Ref `json:"given"`
+	}{Risk: e.Risk, Via: e.By.Via, Given: e.Given}
+	if e.Approves {
+		j.Approves = &e.PlanHash
+	}
+	b, err := json.Marshal(j)
+	return string(b), err
 }
 
 func nullJSON(b []byte) *string {

@@ -91,7 +91,7 @@ func targetOf(p proposal.Plan) target {
 	if p.After.Items != nil {
 		return target{}
 	}
-	to := target{patient: &p.After.Patient.ID}
+	to := target{patient: orNull(p.After.Patient.ID)}
 	if !p.After.OfVisit() {
 		return to
 	}
@@ -103,7 +103,7 @@ func targetOf(p proposal.Plan) target {
 }
 
 func (t proposalTx) insertRevision(ctx context.Context, r proposal.Record, by clinic.Actor, canonical []byte) error {
-	n, err := t.exec(ctx, `INSERT INTO revisions (clinic, proposal, revision, plan_hash, plan_bytes, expires_at, created_by, created_name)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, t.clinic, r.ID, r.Revision, r.PlanHash, canonical, r.ExpiresAt, by.ID(), by.Name())
+	n, err := t.exec(ctx, `INSERT INTO revisions (clinic, proposal, revision, plan_hash, plan_bytes, expires_at, created_by, created_name, people)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, t.clinic, r.ID, r.Revision, r.PlanHash, canonical, r.ExpiresAt, by.ID(), by.Name(), r.People)
 	return touched(n, 1, err)
 }

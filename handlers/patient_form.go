@@ -56,7 +56,7 @@ func (s *Server) newMessage(c echo.Context) error {
 
 // newPatientForm shows an empty form, or what was typed into it before the session ended.
 func (s *Server) newPatientForm(c echo.Context, action, patient string) error {
-	if err := proposal.MayPropose(actor(c)); err != nil {
+	if err := proposal.MayPropose(actor(c), action); err != nil {
 		return err
 	}
 	typed, err := s.heldFields(c, "/proposals")

@@ -17,7 +17,7 @@ import (
 // newProposal is GET /proposals/new: the form of one change, filled in from the ids of its link, or as it was typed
 // before the session ended.
 func (s *Server) newProposal(c echo.Context) error {
-	if err := proposal.MayPropose(actor(c)); err != nil {
+	if err := proposal.MayPropose(actor(c), actionOf(c.QueryParam("action"))); err != nil {
 		return err
 	}
 	values := c.QueryParams()

@@ -24,6 +24,7 @@ const (
 	ListProposals     = "proposal.list"
 	Propose           = "proposal.propose"
 	Revise            = "proposal.revise"
+	Approve           = "proposal.approve" // one of several yeses; the last is proposal.confirm
 	Confirm           = "proposal.confirm"
 	Reject            = "proposal.reject"
 	Withdraw          = "proposal.withdraw"
@@ -33,6 +34,8 @@ const (
 	BookAppointment   = "appointment.book"
 	CancelAppointment = "appointment.cancel"
 	SetStatus         = "appointment.status"
+	ChangePolicy      = "policy.change"
+	ReadPolicy        = "policy.read"
 	RegisterPatient   = "patient.register"
 	UpdateContact     = "patient.contact"
 	SendMessage       = "message.send"
@@ -62,7 +65,7 @@ const (
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
-		Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, RegisterPatient, UpdateContact,
+		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail}
 }
@@ -82,7 +85,7 @@ type Event struct {
 	Actor      clinic.Actor
 	Action     string
 	Outcome    string
-	Code       string // of a refusal or failure
+	Code       string // of a refusal or failure; of a change of policy, what was and what is asked
 	ObjectKind string
 	Object     string
 	Version    int64 // of the object after

@@ -64,6 +64,12 @@ type PatientAnswer struct {
 	Contact   string  `json:"contact_preference"`
 }
 
+// PolicyAnswer is a policy as the API gives it.
+type PolicyAnswer struct {
+	Version int64 `json:"version"`
+	PolicyFacts
+}
+
 // MessageAnswer is one message that was put in the outbox.
 type MessageAnswer struct {
 	ID string `json:"id"`
@@ -76,6 +82,8 @@ func result(p Plan, step Step, version int64, rows []OutboxRow) map[string]any {
 	switch step.Op {
 	case OpRegister, OpContact:
 		return map[string]any{"patient": PatientAnswer{f.ID, f.Name, f.BirthDate, f.MRN, version, f.Phone, f.Email, f.Contact}}
+	case OpPolicy:
+		return map[string]any{"policy": PolicyAnswer{version, *step.Policy}}
 	case OpSend:
 		sent := make([]MessageAnswer, len(rows))
 		for i, r := range rows {

@@ -107,7 +107,7 @@ func (s *Service) begin(ctx context.Context, tx Tx, by clinic.Actor, r Record, c
 	r.State, r.Outcome = StateExecuting, OutcomeProposed
 	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
 	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, State: r.State, Outcome: r.Outcome, Risk: r.Risk, By: by, Key: d.Key,
-		Status: StatusAccepted, DecidedAt: c.Now}
+		Status: StatusAccepted, DecidedAt: c.Now, Approves: r.Deciders != nil, Given: r.Deciders}
 	appointments := make([]string, len(r.Plan.After.Items))
 	for i, f := range r.Plan.After.Items {
 		appointments[i] = f.Appointment

@@ -92,6 +92,9 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 			return errTampered
 		}
 		by.Role = c.Role
+		if err := onceEach(by, r); err != nil {
+			return err
+		}
 		if err := MayConfirm(by, r, r.Risk, c.SecondPerson); err != nil {
 			return err
 		}
@@ -100,7 +103,7 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		if err != nil {
 			return err
 		}
-		risk, reasons := reassess(r.Plan, c.Now, doubleBooked)
+		risk, reasons, needed := reassess(r, c.Now, doubleBooked)
 		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
 			return err
 		}
@@ -122,6 +125,14 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 			return refusal.New(refusal.ResourceChanged).With("changed", changed)
 		}
 		r.Risk, r.RiskReasons = risk, reasons
+		given := counting(r, risk, c.SecondPerson)
+		if len(given)+1 < needed {
+			out, err = s.approve(ctx, tx, by, r, c, d)
+			return err
+		}
+		if needed > 1 {
+			r.Deciders = append(people(given), clinic.Ref{ID: by.ID(), Name: by.Name()})
+		}
 		out, err = s.execute(ctx, tx, by, r, c, d, collided)
 		return err
 	})
@@ -141,7 +152,8 @@ func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record,
 	version := step.versionAfter()
 	at := wholeSecond(c.Now)
 	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
-	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Risk: r.Risk, By: by, Key: d.Key, Status: StatusOK, DecidedAt: c.Now}
+	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Risk: r.Risk, By: by, Key: d.Key, Status: StatusOK, DecidedAt: c.Now,
+		Approves: r.Deciders != nil, Given: r.Deciders}
 	var outcome any
 	if collided {
 		r.State, r.Outcome = StateFailed, OutcomeFailed
@@ -186,10 +198,15 @@ func (s *Service) decisionEvents(c Claim, by clinic.Actor, r Record, step Step, 
 	}
 	a, _ := actionNamed(r.Action) // registered: the plan was made by it
 	ran := s.event(c.Now, by, a.audit, audit.Success, r)
-	ran.ObjectKind, ran.Object, ran.Version = PinPatient, *step.Patient, version
-	if step.Appointment != nil {
+	ran.Version = version
+	switch {
+	case step.Policy != nil:
+		ran.ObjectKind, ran.Object, ran.Code = PinPolicy, step.Policy.Action, policyChange(r.Plan.Before.Policy.policy(), step.Policy.policy())
+	case step.Appointment != nil:
 		ran.ObjectKind, ran.Object = PinAppointment, *step.Appointment
 		ran.Code = lateCode(r.Plan, c.Now)
+	default:
+		ran.ObjectKind, ran.Object = PinPatient, *step.Patient
 	}
 	return []audit.Event{confirmed, ran}
 }
@@ -213,6 +230,8 @@ func (st Step) complete() bool {
 	switch st.Op {
 	case OpRegister, OpContact:
 		return st.Patient != nil && st.Record != nil && creates == (st.ExpectVersion == nil)
+	case OpPolicy:
+		return st.Policy != nil && st.ExpectVersion != nil
 	case OpSend:
 		return st.Patient != nil && st.Message != nil && st.ExpectVersion != nil
 	default:

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"countersign/internal/clinic"
@@ -26,6 +27,8 @@ const (
 	kindPhone
 	kindEmail
 	kindItems
+	kindAction
+	kindPeople
 )
 
 // parameter describes one member of an action's parameters.
@@ -108,6 +111,18 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 					bad(p.name, "This is needed.")
 				}
 			}
+		case kindAction:
+			s, ok := v.(string)
+			if !ok || !slices.Contains(Actions(), s) {
+				bad(p.name, "Choose one of: "+strings.Join(Actions(), ", ")+".")
+			}
+			out[p.name] = s
+		case kindPeople:
+			n, ok := readPeople(v)
+			if !ok {
+				bad(p.name, fmt.Sprintf("Give a number of people from 1 to %d, or none.", MaxPeople))
+			}
+			out[p.name] = n
 		default:
 			s, ok := v.(string)
 			clean, wrong := readPersonal(p.kind, s)
@@ -127,6 +142,25 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 		}
 	}
 	return out, wrong
+}
+
+// readPeople reads a number as JSON, a stored plan or a form gives it.
+func readPeople(v any) (n int64, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		n = v
+	case float64:
+		n = int64(v)
+		if float64(n) != v {
+			return 0, false
+		}
+	case string:
+		var err error
+		if n, err = strconv.ParseInt(v, 10, 64); err != nil {
+			return 0, false
+		}
+	}
+	return n, n >= 1 && n <= MaxPeople
 }
 
 // readPersonal reads one value of a person's record, as it is stored; wrong says what it must look like.

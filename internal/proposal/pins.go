@@ -25,6 +25,8 @@ func pinLabel(p Plan, pin Pin) string {
 			return "Location " + f.Location.Name
 		case pin.Kind == PinType && f.Type.ID == pin.ID:
 			return "Appointment type " + f.Type.Name
+		case pin.Kind == PinPolicy:
+			return "The clinic’s policy"
 		case pin.Kind == PinSlot:
 			for _, s := range f.Slots {
 				if s.ID == pin.ID {

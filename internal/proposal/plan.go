@@ -25,6 +25,8 @@ const (
 
 	OpRegister = "create_patient"
 	OpContact  = "update_patient"
+
+	OpPolicy = "set_policy"
 )
 
 // Plan is the canonical document of what will execute (contract section 3). Every member is always present, null or
@@ -49,7 +51,7 @@ type Plan struct {
 
 // Facts is what is shown of a visit as it stands or will stand. An action on a patient alone has only the patient line;
 // Appointment is then "" and every other member is null in the document. A bulk has only Items, one for each of its
-// visits, in order; nothing else has any.
+// visits, in order; nothing else has any. A change of policy has the policy alone.
 type Facts struct {
 	Appointment   string       `json:"appointment"`
 	Status        string       `json:"status"`
@@ -61,22 +63,23 @@ type Facts struct {
 	EndsAt        time.Time    `json:"ends_at"`
 	Zone          string       `json:"zone"` // IANA
 	OffsetMinutes int          `json:"offset_minutes"`
-	Slots         []SlotFacts  `json:"slots"` // held by this visit; none once cancelled
-	Items         []Facts      `json:"items"` // of a bulk, else null
+	Slots         []SlotFacts  `json:"slots"`  // held by this visit; none once cancelled
+	Items         []Facts      `json:"items"`  // of a bulk, else null
+	Policy        *PolicyFacts `json:"policy"` // of a change of policy, else null
 }
 
 // OfVisit tells a visit from a patient alone.
 func (f *Facts) OfVisit() bool { return f != nil && f.Appointment != "" }
 
-// MarshalJSON writes null for all that a patient alone, or a bulk, does not have.
+// MarshalJSON writes null for all that a patient alone, a bulk or a policy does not have.
 func (f Facts) MarshalJSON() ([]byte, error) {
 	type visit Facts // without this method
-	bulk := len(f.Items) > 0
-	if !bulk && (f.OfVisit() || f.Patient.ID == "") {
+	alone := len(f.Items) > 0 || f.Policy != nil
+	if !alone && (f.OfVisit() || f.Patient.ID == "") {
 		return json.Marshal(visit(f))
 	}
 	patient := &f.Patient
-	if bulk {
+	if alone {
 		patient = nil
 	}
 	return json.Marshal(struct {
@@ -124,6 +127,15 @@ type PlaceFacts struct {
 	Phone   string `json:"phone"`
 }
 
+// PolicyFacts is what a clinic asks of an action, before or after a change.
+type PolicyFacts struct {
+	Action    string  `json:"action"`
+	LeastRisk *string `json:"least_risk"` // null = no floor
+	People    *int    `json:"people"`     // null = by risk
+}
+
+func (f PolicyFacts) policy() Policy { return Policy{LeastRisk: f.LeastRisk, People: f.People} }
+
 // SlotFacts is one slot row of a visit.
 type SlotFacts struct {
 	ID       string    `json:"id"`
@@ -146,6 +158,7 @@ type Step struct {
 	TakeSlots     []string       `json:"take_slots"`
 	Message       *int           `json:"message"` // index into messages
 	Record        *PatientRecord `json:"record"`  // what a patient's row holds afterwards
+	Policy        *PolicyFacts   `json:"policy"`  // what is asked of its action afterwards
 }
 
 // PatientRecord is a patient's row as a step leaves it. A null phone or e-mail is none.
@@ -179,6 +192,7 @@ const (
 	PinPractitioner = "practitioner"
 	PinLocation     = "location"
 	PinType         = "type"
+	PinPolicy       = "policy" // of the action that is its id; version 0 = never set
 	PinProposal     = "proposal"
 )
 

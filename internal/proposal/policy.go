@@ -7,25 +7,20 @@ import (
 	"countersign/internal/refusal"
 )
 
-// needed is how many people must decide a risk.
-func needed(risk string) int {
-	if risk == Critical {
-		return 2
-	}
-	return 1
-}
-
 // nobody refuses an account that is gone, disabled or of another clinic: its role, read inside the transaction, is "".
 func nobody() error {
 	return refusal.New(refusal.PermissionDenied, "This account may not do that any more.")
 }
 
-// MayPropose: everybody but admins, who may only propose changes of policy.
-func MayPropose(a clinic.Actor) error {
-	if a.Role == "" {
+// MayPropose: everybody what concerns visits and patients, except admins; changes of policy admins alone, themselves.
+func MayPropose(a clinic.Actor, action string) error {
+	admin, policy := a.Role == clinic.RoleAdmin, action == policyName
+	switch {
+	case a.Role == "":
 		return nobody()
-	}
-	if a.Role == clinic.RoleAdmin {
+	case policy && (!admin || a.Kind != clinic.KindUser):
+		return refusal.New(refusal.PermissionDenied, "Only an admin may propose another policy.")
+	case admin && !policy:
 		return refusal.New(refusal.PermissionDenied, "Admins do not propose appointment changes. Ask somebody at the front desk.")
 	}
 	return nil
@@ -73,7 +68,7 @@ func MayReject(a clinic.Actor, r Record, risk string, secondPerson bool) error {
 		}
 		return refusal.New(refusal.PermissionDenied, "An agent may only take back its own proposal.")
 	}
-	if a.MayDecide && a.Role != clinic.RoleAdmin && (r.Owner == a.Person || slices.Contains(r.Editors, a.Person)) {
+	if a.MayDecide && worksOn(a, r) && (r.Owner == a.Person || slices.Contains(r.Editors, a.Person)) {
 		return nil
 	}
 	return MayConfirm(a, r, risk, secondPerson)
@@ -86,9 +81,14 @@ func MayRevise(a clinic.Actor, r Record) error {
 		return nobody()
 	case a.Kind == clinic.KindAgent && r.CreatedBy.ID == a.Agent,
 		a.Kind != clinic.KindAgent && a.Role == clinic.RoleReviewer,
-		a.Kind != clinic.KindAgent && a.Role != clinic.RoleAdmin && r.Owner == a.Person:
+		a.Kind != clinic.KindAgent && worksOn(a, r) && r.Owner == a.Person:
 		return nil
 	default:
 		return refusal.New(refusal.PermissionDenied, "Only the person who asked, or a reviewer, may edit this.")
 	}
+}
+
+// worksOn: admins have to do with policy and with nothing else.
+func worksOn(a clinic.Actor, r Record) bool {
+	return a.Role != clinic.RoleAdmin || r.Action == policyName
 }

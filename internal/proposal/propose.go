@@ -36,7 +36,7 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := MayPropose(by); err != nil {
+	if err := MayPropose(by, a.name); err != nil {
 		return Answer{}, err
 	}
 	reason, wrong := readReason(p.Reason)
@@ -59,7 +59,11 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 				return known.answer(print)
 			}
 		}
-		r, canonical, err := s.draft(ctx, tx, a, by, s.IDs("prp"), 1, p.Parameters, nil, tx.Now())
+		policy, err := tx.Policy(ctx, a.name)
+		if err != nil {
+			return err
+		}
+		r, canonical, err := s.draft(ctx, tx, a, by, s.IDs("prp"), 1, p.Parameters, nil, tx.Now(), policy)
 		if err != nil {
 			return err
 		}

@@ -51,16 +51,21 @@ type Record struct {
 	DecidedAt   *time.Time      `json:"decided_at"`
 	Result      json.RawMessage `json:"result"` // null until decided
 
-	Plan        Plan      `json:"-"` // PlanBytes, read
-	Owner       string    `json:"-"` // the person who asked or was asked for
-	OwnerName   string    `json:"-"`
-	Editors     []string  `json:"-"`
-	DecidedNote string    `json:"-"`
-	CreatedVia  string    `json:"-"`
-	Bypass      string    `json:"-"` // that let it through beyond the agent's limit, when made
-	Scope       string    `json:"-"` // the conversation it was asked in, when made
-	Wish        string    `json:"-"` // digest of what is asked for, free text aside, when drafted
-	MadeAt      time.Time `json:"-"` // CreatedAt to the microsecond, for cursors
+	Plan         Plan         `json:"-"` // PlanBytes, read
+	Policy       Policy       `json:"-"` // the clinic's for the action, now
+	People       int          `json:"-"` // how many the revision was shown to need
+	Approved     []Approval   `json:"-"` // of the current revision, the first first, counting now or not
+	Deciders     []clinic.Ref `json:"-"` // whose approvals counted when it was decided by more than one
+	SecondPerson bool         `json:"-"` // this clinic lets any second person decide high
+	Owner        string       `json:"-"` // the person who asked or was asked for
+	OwnerName    string       `json:"-"`
+	Editors      []string     `json:"-"`
+	DecidedNote  string       `json:"-"`
+	CreatedVia   string       `json:"-"`
+	Bypass       string       `json:"-"` // that let it through beyond the agent's limit, when made
+	Scope        string       `json:"-"` // the conversation it was asked in, when made
+	Wish         string       `json:"-"` // digest of what is asked for, free text aside, when drafted
+	MadeAt       time.Time    `json:"-"` // CreatedAt to the microsecond, for cursors
 }
 
 // Change names a pinned row that moved since the plan was made. Current is 0 when the row is gone.
@@ -70,12 +75,6 @@ type Change struct {
 	Expected int64  `json:"expected"`
 	Current  int64  `json:"current"`
 	Label    string `json:"label"` // in words, from the plan
-}
-
-// Approvals says how many people must decide and who has.
-type Approvals struct {
-	Needed int          `json:"needed"`
-	Given  []clinic.Ref `json:"given"`
 }
 
 // Creator is who made the proposal.

@@ -39,10 +39,10 @@ func (s *Service) Revise(ctx context.Context, by clinic.Actor, e Revising) (Answ
 		}
 		params := merge(r.Plan.Parameters, e.Parameters)
 		if a.subject != "" && text(r.Plan.Parameters, a.subject) != text(params, a.subject) {
-			what := map[string]string{"appointment": "visit", "patient": "patient"}[a.subject]
+			what := map[string]string{"appointment": "visit", "patient": "patient", "action": "action"}[a.subject]
 			return refusal.Invalid(refusal.Field{Name: a.subject, Message: "A proposal stays with its " + what + ". Make a new proposal for another one."})
 		}
-		next, canonical, err := s.draft(ctx, tx, a, by, r.ID, r.Revision+1, params, &r.Plan, c.Now)
+		next, canonical, err := s.draft(ctx, tx, a, by, r.ID, r.Revision+1, params, &r.Plan, c.Now, r.Policy)
 		if err != nil {
 			return err
 		}

@@ -51,6 +51,8 @@ func assess(p Plan, now time.Time, agent string) (level string, reasons []string
 		because(Medium, "A registration")
 	case updateContact.name:
 		because(Medium, "Contact details change")
+	case policyName:
+		because(Critical, "The clinic’s own rules for decisions change")
 	}
 	if p.After.OfVisit() {
 		assessVisit(p, now, because)
@@ -58,7 +60,7 @@ func assess(p Plan, now time.Time, agent string) (level string, reasons []string
 	if p.Parameters["message"] != nil && len(p.Messages) > 0 && agent == "" {
 		because(Medium, "The message is free text")
 	}
-	if p.Action != bulkName && p.Parameters["notify"] == false && p.After.Patient.Unreachable == nil {
+	if p.Action != bulkName && p.Action != policyName && p.Parameters["notify"] == false && p.After.Patient.Unreachable == nil {
 		because(Medium, "The patient could be told and will not be told")
 	}
 	return level, reasons
@@ -98,22 +100,25 @@ func soon(p Plan, now time.Time) string {
 	}
 }
 
-// reassess is the risk as it is now, from the clock and the patient's other visits, and never below what the revision
-// was shown with. The reasons are today's when it is higher.
-func reassess(p Plan, now time.Time, doubleBooked bool) (level string, reasons []string) {
+// reassess is the risk as it is now, from the clock, the patient's other visits and the clinic's policy, and how many
+// people must decide; neither is below what the revision was shown with. The reasons are today's when it is higher.
+func reassess(r Record, now time.Time, doubleBooked bool) (level string, reasons []string, people int) {
+	p := r.Plan
 	if doubleBooked && !slices.Contains(p.Warnings, WarnDoubleBooked) {
 		p.Warnings = append(slices.Clone(p.Warnings), WarnDoubleBooked)
 	}
 	level, reasons = assess(p, now, agentReason(p.RiskReasons))
 	if higher(p.Risk, level) == p.Risk {
-		return p.Risk, p.RiskReasons
-	}
-	for _, why := range p.RiskReasons {
-		if strings.HasPrefix(why, contradicts) {
-			reasons = append(reasons, why)
+		level, reasons = p.Risk, p.RiskReasons
+	} else {
+		for _, why := range p.RiskReasons {
+			if strings.HasPrefix(why, contradicts) {
+				reasons = append(reasons, why)
+			}
 		}
 	}
-	return level, reasons
+	level, reasons, people = r.Policy.judge(r.Action, level, reasons)
+	return level, reasons, max(people, r.People)
 }
 
 // agentReason is the agent's among a plan's risk reasons.

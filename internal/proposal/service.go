@@ -8,7 +8,6 @@ import (
 	"errors"
 	"log/slog"
 	"regexp"
-	"slices"
 	"time"
 
 	"countersign/internal/audit"
@@ -43,7 +42,7 @@ func (s *Service) deadline(p Plan, now time.Time) time.Time {
 }
 
 // draft makes the plan of one revision from today's facts.
-func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, proposalID string, revision int, given map[string]any, last *Plan, now time.Time) (Record, []byte, error) {
+func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, proposalID string, revision int, given map[string]any, last *Plan, now time.Time, policy Policy) (Record, []byte, error) {
 	params, wrong := a.read(given)
 	if len(wrong) > 0 {
 		return Record{}, nil, refusal.Invalid(wrong...)
@@ -56,7 +55,8 @@ func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, p
 	}
 	p.Resources = d.rows.sorted()
 	p.Risk, p.RiskReasons = assess(p, now, agentDid(p, last, by))
-	p.RiskReasons = append(p.RiskReasons, d.why...)
+	var people int
+	p.Risk, p.RiskReasons, people = policy.judge(a.name, p.Risk, append(p.RiskReasons, d.why...))
 	p.ExpiresAt = s.deadline(p, now)
 	canonical, hash, err := p.Encode()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, p
 		return Record{}, nil, err
 	}
 	return Record{Wish: asks, ID: proposalID, Revision: revision, PlanHash: hash, State: StateProposed, Outcome: OutcomeProposed, Action: a.name,
-		Risk: p.Risk, ExpiresAt: p.ExpiresAt, Plan: p, PlanBytes: canonical}, canonical, nil
+		Risk: p.Risk, ExpiresAt: p.ExpiresAt, Plan: p, PlanBytes: canonical, Policy: policy, People: people}, canonical, nil
 }
 
 // agentDid is what an agent did that makes a plan high. A free text is the agent's when an agent gave it and nobody has
@@ -103,10 +103,7 @@ func finish(r *Record, now time.Time) {
 	}
 	r.Warnings = r.Plan.Warnings
 	r.Summary = Summarize(r.Plan)
-	r.Approvals = Approvals{Needed: needed(r.Risk), Given: []clinic.Ref{}}
-	if r.DecidedBy != nil && slices.Contains([]string{StateCompleted, StateFailed, StateExecuting, StatePartial}, r.State) {
-		r.Approvals.Given = append(r.Approvals.Given, *r.DecidedBy)
-	}
+	r.approvals()
 	if r.Changed == nil {
 		r.Changed = []Change{}
 	}
@@ -193,8 +190,8 @@ func current(ctx context.Context, tx Tx, id string) (Record, error) {
 	}
 	// Shown as it would be judged now: nobody is offered a button that will be refused.
 	twice, err := tx.DoubleBooked(ctx, r.Plan.stay())
-	r.Risk, r.RiskReasons = reassess(r.Plan, tx.Now(), twice)
-	r.Approvals.Needed = needed(r.Risk)
+	r.Risk, r.RiskReasons, _ = reassess(r, tx.Now(), twice)
+	r.approvals()
 	return r, err
 }
 
@@ -214,7 +211,7 @@ func settleRecords(ctx context.Context, tx Tx, records []*Record) error {
 		for _, r := range records {
 			if r.State == StateProposed && tx.Now().Before(r.ExpiresAt) {
 				r.Changed = moved(r.Plan, now)
-				r.Risk, r.RiskReasons = reassess(r.Plan, tx.Now(), false)
+				r.Risk, r.RiskReasons, _ = reassess(*r, tx.Now(), false)
 			}
 		}
 	}

@@ -71,6 +71,12 @@ type Tx interface {
 	// Execute writes a decision: steps, state, outbox, audit and saved answer, in one statement. It gives the version
 	// after it of the row that the step is about, 0 where no step ran. Errors: ErrOverlap, ErrMRNTaken.
 	Execute(ctx context.Context, e Execution) (version int64, err error)
+	// Policy is the clinic's for an action, in its latest version.
+	Policy(ctx context.Context, action string) (Policy, error)
+	// LockPolicy is Policy, and nobody else changes it until this transaction ends.
+	LockPolicy(ctx context.Context, action string) (Policy, error)
+	// SetPolicy writes the next version, the policy being locked.
+	SetPolicy(ctx context.Context, by clinic.Actor, action string, next Policy) error
 
 	// Expire marks proposals past their deadline as expired, skipping those that are being decided, at most so many.
 	Expire(ctx context.Context, most int) ([]Record, error)
@@ -122,7 +128,9 @@ type Execution struct {
 	PlanHash  string
 	State     string
 	Outcome   string
-	Risk      string // the higher of shown and now
+	Risk      string       // the higher of shown and now
+	Approves  bool         // keep the approval of By: more than one person is needed
+	Given     []clinic.Ref // of a decision by more than one: whose approvals counted; nil for others
 	By        clinic.Actor
 	Note      string
 	Result    []byte // JSON or nil

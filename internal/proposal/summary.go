@@ -29,9 +29,12 @@ func Summarize(p Plan) Summary {
 		f.New = value(of(p.After))
 		s.Fields = append(s.Fields, f)
 	}
-	if p.After.OfVisit() {
+	switch {
+	case p.After.OfVisit():
 		visitRows(row)
-	} else {
+	case p.After.Policy != nil:
+		policyRows(row)
+	default:
 		patientRows(row)
 	}
 	if code := text(p.Parameters, "reason_code"); code != "" {
@@ -69,6 +72,12 @@ func patientRows(row rowOf) {
 	row("Phone", func(f *Facts) string { return orNone(f.Patient.Phone) })
 	row("E-mail", func(f *Facts) string { return orNone(f.Patient.Email) })
 	row("Wants to be told by", func(f *Facts) string { return contactWords[f.Patient.Contact] })
+}
+
+func policyRows(row rowOf) {
+	row("Action", func(f *Facts) string { return f.Policy.Action })
+	row("Risk", func(f *Facts) string { return f.Policy.policy().FloorWords() })
+	row("People", func(f *Facts) string { return f.Policy.policy().PeopleWords() })
 }
 
 func orNone(s *string) string {
