@@ -22,7 +22,12 @@ var broken = map[string]string{
 	"a key without an answer, or of a proposal that still waits": `SELECT k.key FROM idempotency_keys k LEFT JOIN proposals p ON p.clinic = k.clinic AND p.id = k.proposal
 		WHERE k.status IS NULL OR k.body IS NULL OR p.id IS NULL OR (k.status = 200 AND p.state = 'proposed' AND p.expires_at > app_now())`,
 	"a decided proposal without exactly one key": `SELECT p.id FROM proposals p WHERE p.state NOT IN ('proposed', 'expired')
-		AND 1 <> (SELECT count(*) FROM idempotency_keys k WHERE k.clinic = p.clinic AND k.proposal = p.id AND k.status = 200)`,
+		AND (p.approved_by IS NULL)::int + (SELECT count(*) FROM approvals g WHERE g.clinic = p.clinic AND g.proposal = p.id)
+			<> (SELECT count(*) FROM idempotency_keys k WHERE k.clinic = p.clinic AND k.proposal = p.id AND k.status = 200)`,
+	"an approval that is not of the plan it names": `SELECT g.proposal FROM approvals g JOIN revisions r ON r.clinic = g.clinic AND r.proposal = g.proposal AND r.revision = g.revision WHERE r.plan_hash <> g.plan_hash`,
+	"approvals and not the same number of rows in the trail": `SELECT g.proposal FROM approvals g JOIN proposals p ON p.clinic = g.clinic AND p.id = g.proposal GROUP BY g.clinic, g.proposal, p.approved_by
+		HAVING count(*) <> (p.approved_by IS NOT NULL)::int + (SELECT count(*) FROM audit a WHERE a.clinic = g.clinic AND a.proposal = g.proposal AND a.action = 'proposal.approve')`,
+	"critical, and run by one person": `SELECT id FROM proposals WHERE risk = 'critical' AND state = 'completed' AND coalesce(json_array_length(approved_by::json), 1) < 2`,
 	"a completed proposal without exactly one version of a visit": `SELECT p.id FROM proposals p WHERE p.state = 'completed'
 		AND 1 <> (SELECT count(*) FROM appointment_history h WHERE h.clinic = p.clinic AND h.proposal = p.id)`,
 	"a visit changed by a proposal that is not completed": `SELECT h.appointment FROM appointment_history h LEFT JOIN proposals p ON p.clinic = h.clinic AND p.id = h.proposal

@@ -58,7 +58,7 @@ func (s *Service) Decide(ctx context.Context, by clinic.Actor, d Deciding) (ref 
 		}
 		out, err = s.Desk.Reject(ctx, by, wish)
 	}
-	if r := refusal.Of(err); r != nil && (r.Code == refusal.AlreadyDecided || resolved && r.Code == refusal.ProposalExpired) {
+	if r := refusal.Of(err); r != nil && (r.Code == refusal.AlreadyDecided && !waitsOn(r) || resolved && r.Code == refusal.ProposalExpired) {
 		return ref, false, refusal.New(refusal.UnknownConfirmation)
 	}
 	if err != nil {
@@ -115,4 +115,10 @@ func (s *Service) gate(ctx context.Context, by clinic.Actor, d Deciding) (call T
 		return refusal.New(refusal.NotAwaitingConfirmation)
 	})
 	return call, rec, err
+}
+
+// waitsOn tells one person's second approval, under which the proposal waits on for another's, from a decided proposal.
+func waitsOn(r *refusal.Error) bool {
+	rec, ok := r.Record.(proposal.Record)
+	return ok && rec.State == proposal.StateProposed
 }
