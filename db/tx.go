@@ -68,6 +68,17 @@ func (d *DB) InClinic(ctx context.Context, clinicID string, fn func(*Tx) error) 
 	}, fn)
 }
 
+// InSnapshot is InClinic in which all statements see the same moment, so that lists and their numbers agree. What it writes
+// must not depend on rows that others may change: the trail.
+func (d *DB) InSnapshot(ctx context.Context, clinicID string, fn func(*Tx) error) error {
+	return d.run(ctx, clinicID, "BEGIN ISOLATION LEVEL REPEATABLE READ", nowQuery, func(t *Tx, row *sqlx.Rows) error {
+		if err := row.Scan(&t.now); err != nil {
+			return err
+		}
+		return closeRows(row)
+	}, fn)
+}
+
 // Read runs fn in one read-only transaction of the clinic: all its statements see rows of that clinic only.
 func (d *DB) Read(ctx context.Context, clinicID string, fn func(*Tx) error) error {
 	return d.run(ctx, clinicID, "BEGIN READ ONLY", nowQuery, func(t *Tx, row *sqlx.Rows) error {

@@ -141,7 +141,7 @@ func TestChangeContactDetailsFromThePatient(t *testing.T) {
 	done := b.get(b.sendForm(mustForm(t, card.body, "/confirm"), nil).header.Get("Location"))
 	done.says(t, "Completed: Maria Jensen’s contact details are changed")
 	b.get("/patients/maria").says(t, "+45 20 12 34 56")
-	b.get("/queue?action=update_contact%401").says(t, "Nothing waiting")
+	b.get("/queue?view=all&action=update_contact%401").says(t, "Nothing waiting")
 	for _, path := range []string{"/patients/lake_maria/contact", "/patients/nobody/message"} {
 		if a := b.get(path); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", path, a.status)

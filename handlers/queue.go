@@ -2,7 +2,9 @@ package handlers
 
 import (
 	"net/http"
-	"slices"
+	"net/url"
+	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -10,41 +12,40 @@ import (
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
 	"countersign/internal/proposal"
+	"countersign/internal/refusal"
 	"countersign/views"
 )
 
 const (
-	// mostWaiting is how many waiting proposals the queue reads: those with the first deadlines. Rivals are found among them.
-	mostWaiting = 500
-	// queuePage is how many of them stand on one page.
+	queuePath = "/queue"
+	// queuePoll is the path that an open queue asks by itself.
+	queuePoll = "/queue/changed"
+	// queuePage is how many rows stand on one page.
 	queuePage = 50
+	// fastDecision is below what a card can be read in.
+	fastDecision = 3 * time.Second
 )
 
-// showQueue is GET /queue: what waits in the clinic, first deadline first. Filters: risk-low ... risk-critical, action;
-// cursor is the id of the last one on the page before.
+// showQueue is GET /queue: what waits, first deadline first, or what is over. Everything that narrows it stands in the URL
+// (queueAsked); cursor is the last row of the page before, since the moment at which the first page was read.
 func (s *Server) showQueue(c echo.Context) error {
 	by, ctx := actor(c), c.Request().Context()
-	waiting, err := s.Desk.List(ctx, by, proposal.Filter{State: proposal.StateProposed, ByDeadline: true, Limit: mostWaiting})
-	if err != nil {
-		return err
-	}
-	p := views.QueuePage{Filters: queueFilters(c)}
-	shown := slices.DeleteFunc(slices.Clone(waiting), func(r proposal.Record) bool {
-		return !chosen(p.Filters.Risk, r.Risk) || !chosen(p.Filters.Action, r.Action)
-	})
-	if after := c.QueryParam("cursor"); after != "" {
-		// one that was decided meanwhile is not found, and the list begins again
-		shown = shown[1+slices.IndexFunc(shown, func(r proposal.Record) bool { return r.ID == after }):]
-	}
-	if len(shown) > queuePage {
-		shown = shown[:queuePage]
-		p.More = shown[queuePage-1].ID
-	}
-	for _, r := range shown {
-		p.Items = append(p.Items, queueItem(r, by.Person, rivalCount(r, waiting)))
-	}
-	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) (err error) {
+	var p views.QueuePage
+	err := s.DB.InSnapshot(ctx, by.Clinic, func(t *db.Tx) error {
+		asked, err := s.queueAsked(c, t)
+		if err != nil {
+			return err
+		}
+		p = views.QueuePage{View: asked.view, Viewer: by.Person, Filters: asked.options, Here: asked.url(queuePath, nil), Narrowed: asked.narrowed}
 		if p.Shell, err = s.shell(c, t, views.NavQueue, ""); err != nil {
+			return err
+		}
+		if asked.view == views.QueueDecided || asked.view == views.QueueFailed {
+			err = s.endedRows(c, t, asked, &p)
+		} else {
+			err = s.waitingRows(c, t, asked, &p)
+		}
+		if err != nil {
 			return err
 		}
 		return t.Audit(ctx, s.readEvent(t, by, audit.ListProposals, "", "", 0, ""))
@@ -55,50 +56,80 @@ func (s *Server) showQueue(c echo.Context) error {
 	return s.render(c, http.StatusOK, views.Queue(p))
 }
 
-func queueFilters(c echo.Context) views.QueueFilters {
-	var f views.QueueFilters
-	for _, risk := range []string{proposal.Low, proposal.Medium, proposal.High, proposal.Critical} {
-		f.Risk = append(f.Risk, views.Option{Value: risk, Label: views.RiskWord(risk), Selected: c.QueryParam("risk-"+risk) != ""})
+func (s *Server) waitingRows(c echo.Context, t *db.Tx, asked queueAsked, p *views.QueuePage) error {
+	q, err := t.Queue(c.Request().Context(), asked.filter, c.QueryParam("cursor"), queuePage)
+	if err != nil {
+		return err
 	}
-	for _, action := range []string{views.ActionMove, views.ActionBook, views.ActionCancel, views.ActionRegister, views.ActionContact, views.ActionMessage} {
-		f.Action = append(f.Action, views.Option{Value: action, Label: views.ActionWord(action), Selected: c.QueryParam("action") == action})
+	p.Count, p.Escalated, p.Failed = q.Count, q.Escalated, q.Failed
+	since := asked.since
+	if since == "" {
+		since = q.Since
 	}
-	return f
+	var ids []string
+	for _, r := range q.Rows {
+		p.Items = append(p.Items, queueItem(r, actor(c), asked.second))
+		ids = append(ids, r.ID)
+	}
+	if q.Next != "" {
+		p.More = asked.url(queuePath, url.Values{"cursor": {q.Next}, "since": {since}})
+	}
+	p.Live = asked.live(since, ids, stateTag(p.Items, 0))
+	return nil
 }
 
-// chosen reports whether a filter lets the value through; one with nothing chosen lets everything.
-func chosen(options []views.Option, value string) bool {
-	any := false
-	for _, o := range options {
-		if o.Selected && o.Value == value {
-			return true
+// queueItem is a row as it is drawn. Whether the viewer may decide it is asked of the one policy, at the risk of now.
+func queueItem(r db.QueueRow, by clinic.Actor, second bool) views.QueueItem {
+	return views.QueueItem{Record: r.Record, Rivals: r.Rivals, Comments: r.Comments, Escalated: r.Escalated, ClaimedBy: r.ClaimedBy, ClaimedUntil: r.Until,
+		Confirm: permission(proposal.MayConfirm(by, r.Record, r.Risk, second))}
+}
+
+// queueChanged is GET /queue/changed: 204 while the rows of an open list are as they were drawn and nothing is new;
+// otherwise how many are new, and what became of the rows. It leaves no row in the trail: it says nothing new of anybody.
+func (s *Server) queueChanged(c echo.Context) error {
+	by, ctx := actor(c), c.Request().Context()
+	p := views.QueueChanged{Viewer: by.Person}
+	same := false
+	err := s.read(c, func(t *db.Tx) error {
+		asked, err := s.queueAsked(c, t)
+		if err != nil {
+			return err
 		}
-		any = any || o.Selected
-	}
-	return !any
-}
-
-func queueItem(r proposal.Record, viewer string, rivals int) views.QueueItem {
-	q := views.QueueItem{ID: r.ID, Action: r.Action, Risk: r.Risk, What: r.Summary.Title, AskedBy: r.OwnerName, Agent: r.CreatedBy.Kind == "agent",
-		Rivals: rivals, ExpiresAt: r.ExpiresAt, Yours: r.Owner == viewer, Stale: r.Stale}
-	if a := r.Plan.After; a != nil {
-		q.Patient = views.Person{ID: a.Patient.ID, Name: a.Patient.Name, BirthDate: a.Patient.BirthDate, MRN: a.Patient.MRN}
-		q.StartsAt, q.Zone = a.StartsAt, a.Zone
-	}
-	return q
-}
-
-// rivalCount counts the other proposals that want part of the same time of the same practitioner.
-func rivalCount(r proposal.Record, all []proposal.Record) int {
-	a, n := r.Plan.After, 0
-	for _, o := range all {
-		b := o.Plan.After
-		if o.ID != r.ID && wantsTime(a) && wantsTime(b) && a.Practitioner.ID == b.Practitioner.ID && a.StartsAt.Before(b.EndsAt) && b.StartsAt.Before(a.EndsAt) {
-			n++
+		ids := strings.FieldsFunc(c.QueryParam("ids"), func(r rune) bool { return r == ',' })
+		if len(ids) > queuePage || asked.since == "" {
+			return refusal.Invalid(refusal.Field{Name: "ids", Message: "Load the queue again."})
 		}
+		if p.New, err = t.NewSince(ctx, asked.filter, asked.since); err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			waiting, over, err := t.QueueNow(ctx, ids)
+			if err != nil {
+				return err
+			}
+			ended := map[string]proposal.Record{}
+			for _, r := range over {
+				ended[r.ID] = r
+			}
+			for _, id := range ids {
+				if r, ok := waiting[id]; ok {
+					p.Items = append(p.Items, queueItem(r, by, asked.second))
+				} else if r, ok := ended[id]; ok {
+					p.Items = append(p.Items, views.QueueItem{Record: r})
+				}
+			}
+		}
+		tag := stateTag(p.Items, p.New)
+		same = tag == c.QueryParam("tag")
+		p.Here, p.Live = asked.url(queuePath, nil), asked.live(asked.since, ids, tag)
+		p.Shell, err = s.shell(c, t, views.NavQueue, "")
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return n
+	if same {
+		return c.NoContent(http.StatusNoContent)
+	}
+	return s.render(c, http.StatusOK, views.QueueLive(p))
 }
-
-// wantsTime: a cancellation wants none.
-func wantsTime(f *proposal.Facts) bool { return f != nil && f.Status == clinic.StatusBooked }

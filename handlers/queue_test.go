@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -27,7 +28,9 @@ func rowsOf(t testing.TB, body string) []string {
 
 func TestTheQueueIsByDeadlineWithRivalsAndWhatIsStale(t *testing.T) {
 	s := newDeskSite(t)
-	move := s.Propose(s.Actor("ana"), s.Move("apt_maria", s.At(0, 12, 0)))
+	asks := s.Move("apt_maria", s.At(0, 12, 0))
+	asks.Reason = "in words of hers"
+	move := s.Propose(s.Actor("ana"), asks)
 	rival := s.Propose(s.Agent(), s.Move("apt_soren", s.At(0, 12, 15), "practitioner", "holm"))
 	ends := s.Propose(s.Actor("emil"), proposal.Proposing{Action: "cancel_appointment@1", Parameters: map[string]any{"appointment": "apt_soren", "reason_code": "patient_request"}})
 	s.Exec(`UPDATE proposals SET expires_at = expires_at - interval '1 minute' WHERE id = $1`, ends.ID)
@@ -39,15 +42,17 @@ func TestTheQueueIsByDeadlineWithRivalsAndWhatIsStale(t *testing.T) {
 	other.Clinic, other.Person = "lake", "lake_ana"
 	s.Propose(other, s.Move("lake_apt_maria", s.At(0, 12, 0)))
 
-	a := s.as("ana").get("/queue")
+	mine := s.as("ana").get("/queue")
+	mine.says(t, "2 wait for you") // emil's is emil's or a reviewer's
+	a := s.as("ana").get("/queue?view=all")
 	rows := rowsOf(t, a.body)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows: %v", len(rows), rows)
 	}
 	for i, want := range [][]string{
-		{"Medium", "Cancel", "Søren", "emil", "Changed since"},
-		{"Move", "Søren", "You, agent", "1 rival", "Changed since"},
-		{"Low", "Move", "Maria Jensen", "You", "1 rival"},
+		{"Medium", "Cancel", "Søren", "10:00, Dr Ben Okafor → cancelled", "emil", "Changed since", "Groß", "not yours to decide"},
+		{"Move", "Søren", "10:00 → ", "Dr Ben Okafor → Dr Anna Holm", "You, agent bot", "1 rival", "Changed since", "Other practitioner"},
+		{"Low", "Move", "Maria Jensen", "10:00 → ", ", 12:00", "You", "in words of hers", "1 rival"},
 	} {
 		for _, w := range want {
 			if !strings.Contains(rows[i], w) {
@@ -63,16 +68,36 @@ func TestTheQueueIsByDeadlineWithRivalsAndWhatIsStale(t *testing.T) {
 		t.Error("a list holds a confirm")
 	}
 	for _, r := range []proposal.Record{move, rival, ends} {
-		if !strings.Contains(a.body, `href="`+card(r)+`"`) {
+		if !strings.Contains(a.body, `href="`+card(r)+`?from=queue"`) {
 			t.Errorf("no link to %s", r.ID)
 		}
 	}
-	for query, want := range map[string]int{"?risk-low=on": 1, "?risk-low=on&risk-medium=on": 3, "?risk-critical=on": 0, "?action=cancel_appointment%401": 1, "?action=": 3, "?cursor=" + ends.ID: 2, "?cursor=gone": 3} {
+	s.Exec(`INSERT INTO tokens (id, clinic, account, name, kind, secret_hash) VALUES ('bot', 'hav', 'ana', 'bot', 'agent', sha256('bot'))`)
+	s.Exec(`INSERT INTO leases (clinic, proposal, person, person_name, until) VALUES ('hav', $1, 'bea', 'bea', now() + interval '5 min'), ('hav', $2, 'ben', 'ben', now() - interval '1 second')`, move.ID, rival.ID)
+	s.Exec(`UPDATE proposals SET escalated_revision = 1 WHERE id = $1`, ends.ID)
+	for query, want := range map[string]int{"?risk-low=on": 1, "?risk-low=on&risk-medium=on": 3, "?risk-critical=on": 0, "?action=cancel_appointment%401": 1, "?action=": 3,
+		"?asker=ana": 2, "?asker=emil": 1, "?asker=bot": 1, "?kind=agent": 1, "?kind=user": 2, "?practitioner=holm": 2, "?practitioner=okafor": 2, "?location=main": 3, "?location=annex": 0,
+		"?age=5": 0, "?claimed=me": 0, "?claimed=any": 1, "?claimed=none": 2, "?escalated=on": 1, "?view=all&escalated=on&claimed=none&kind=user": 1} {
 		a := s.as("ben").get("/queue" + query)
 		if n := len(rowsOf(t, a.body)); a.status != http.StatusOK || n != want {
 			t.Errorf("%s: %d, %d rows, want %d", query, a.status, n, want)
 		}
+		if want > 0 {
+			a.says(t, fmt.Sprintf("%d wait", want))
+		}
 	}
+	if n := len(rowsOf(t, s.as("bea").get("/queue?claimed=me").body)); n != 1 {
+		t.Errorf("what bea has taken on: %d", n)
+	}
+	s.as("bea").get("/queue").says(t, "Yours until", "1 escalated proposal")
+	s.as("ben").get("/queue").says(t, "bea has it until", "Escalated")
+	for _, query := range []string{"?cursor=gone", "?view=other", "?age=7", "?claimed=you", "?asker=nobody", "?risk=low", "?since=now", "?practitioner=lake_holm"} {
+		if a := s.as("ben").get("/queue" + query); a.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", query, a.status)
+		}
+	}
+	s.as("ada").get("/queue").says(t, "3 waiting", "not yours to decide")
+	s.as("ada").get("/queue?view=me").says(t, "Nothing waits for you")
 }
 
 func TestALongQueueHasPages(t *testing.T) {
@@ -85,7 +110,7 @@ func TestALongQueueHasPages(t *testing.T) {
 	for page := 0; page < 2; page++ {
 		a := b.get(path)
 		for n := range parsed(t, a.body).Descendants() {
-			if href, _ := attr(n, "href"); strings.HasPrefix(href, "/proposals/") {
+			if href, _ := attr(n, "href"); strings.HasSuffix(href, "?from=queue") {
 				if seen[href] {
 					t.Errorf("%s comes twice", href)
 				}
@@ -93,7 +118,7 @@ func TestALongQueueHasPages(t *testing.T) {
 			}
 		}
 		if page == 0 {
-			path = attrOf(t, a.body, "/queue?cursor=")
+			path = laterPage(t, a.body)
 		}
 	}
 	if len(seen) != queuePage+3 {

@@ -5,15 +5,10 @@
   const $ = (id) => document.getElementById(id);
   const typing = (el) => el.closest("input:not([type=checkbox],[type=radio]),select,textarea,[contenteditable]");
   const shown = (el) => el.offsetParent !== null;
-  let keysOn = true;
+  const keysOn = document.body.dataset.keys !== "off"; // kept for the account, on the server
 
   function start() {
     for (const b of document.querySelectorAll("[data-print]")) b.hidden = false;
-    const box = $("keys-on");
-    if (box) {
-      $("keys-switch").hidden = false;
-      box.addEventListener("change", () => { keysOn = box.checked; });
-    }
   }
 
   // step moves the focus among the rows of the list that has it, or into the first list.
@@ -21,7 +16,7 @@
     const list = from.closest("[data-rows]") || document.querySelector(".desk [data-rows], [data-rows]");
     if (!list) return false;
     const rows = [...list.querySelectorAll("[data-row]")];
-    const at = rows.indexOf(from.closest("[data-row]"));
+    const at = rows.indexOf(from.closest("[data-row]") || from.closest("tr")?.querySelector("[data-row]"));
     const to = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by];
     if (to) to.focus();
     return true;
@@ -44,6 +39,13 @@
     if ($("keys")?.matches(":popover-open")) return;
     if (e.key === "j" || e.key === "k") { if (step(el, e.key === "j" ? 1 : -1)) e.preventDefault(); return; }
     if (!/^[/a-z]$/.test(e.key)) return;
+    // In the queue o, a and r open the row that has the focus. No key of a list decides.
+    const row = el.closest("[data-rows=keys] tr");
+    if (row && /^[oar]$/.test(e.key)) {
+      const to = row.querySelector(e.key === "o" ? "[data-row]" : `[data-act="${e.key}"]`);
+      if (to) { e.preventDefault(); to.click(); }
+      return;
+    }
     const goal = [...document.querySelectorAll(`[data-key="${e.key}"]`)].find(shown);
     if (!goal) return;
     e.preventDefault();

@@ -235,7 +235,7 @@ func TestKeys(t *testing.T) {
 		if err := b.Open(server.URL+"/"+name, desk, "light"); err != nil {
 			t.Fatal(err)
 		}
-		until(t, b, `!document.getElementById("keys-switch").hidden`)
+		until(t, b, `document.readyState === "complete"`)
 	}
 	press := func(keys string) {
 		t.Helper()
@@ -264,10 +264,15 @@ func TestKeys(t *testing.T) {
 	open("queue")
 	press("j")
 	press("j")
-	focused("Freja Østergaard")
+	focused("Maria Jensen")
 	press("?")
 	until(t, b, `document.getElementById("keys").matches(":popover-open")`)
-	eval[any](t, b, `document.getElementById("keys-on").click(); document.getElementById("keys").hidePopover(); 0`)
+	eval[any](t, b, `document.getElementById("keys").hidePopover(); 0`)
+	open("queue-keys-off") // the account has them off
+	press("j")
+	if got := eval[string](t, b, `document.activeElement.tagName`); got != "BODY" {
+		t.Errorf("j works after keys were switched off: the focus is on %s", got)
+	}
 	press("?")
 	if eval[bool](t, b, `document.getElementById("keys").matches(":popover-open")`) {
 		t.Error("keys work after they were switched off")

@@ -73,6 +73,9 @@ var keyHelp = []struct{ key, does string }{
 	{"n", "Day sheet: the day after"},
 	{"j", "Lists: next row"},
 	{"k", "Lists: previous row"},
+	{"o", "Queue: open the row (Enter does the same)"},
+	{"a", "Queue: open the row at what can be decided"},
+	{"r", "Queue: open the row at the rejection"},
 	{"a", "Card: go to Confirm (Enter presses it)"},
 	{"e", "Card: edit"},
 	{"r", "Card: go to the reason for a rejection"},
@@ -87,4 +90,11 @@ func titled(s Shell, title string, r Refusal) Shell {
 		s.Title = "Error: " + s.Title
 	}
 	return s
+}
+
+func onOff(off bool) string {
+	if off {
+		return "off"
+	}
+	return "on"
 }

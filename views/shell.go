@@ -31,6 +31,24 @@ type Shell struct {
 	Zone    string    // IANA zone of the desk: the clock, deadlines and audit times are drawn in it
 	Flash   Flash     // what the last act did; shown in the work and told to screen readers
 	HTMX    bool      // the request carries HX-Request: answer with the fragment
+	KeysOff bool      // single keys are off for this account
+	Back    string    // path of this page, for forms of the frame
+	Told    []Told    // newest first
+}
+
+// Told is a proposal of the viewer's that somebody else, or the deadline, has ended since they last looked.
+type Told struct {
+	Proposal, Action, State, Patient string
+	By                               string // "" = the deadline
+	At                               time.Time
+}
+
+func (t Told) words(s Shell) string {
+	out := StateWord(t.State)
+	if t.By == "" {
+		return out + ": nobody decided in time, " + untilOf(s, t.At)
+	}
+	return out + " by " + t.By + ", " + untilOf(s, t.At)
 }
 
 // Flash is one notice. Kind is FlashDone, FlashNotice or FlashAlert; the zero value shows nothing.

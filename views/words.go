@@ -143,6 +143,8 @@ func AuditWord(code string) string {
 		audit.ReadAppointment: "Looked at an appointment", audit.SearchPatients: "Searched patients", audit.ListAppointments: "Listed appointments",
 		audit.ReadDay: "Looked at a day sheet", audit.ReadProposal: "Looked at a proposal", audit.ListProposals: "Looked at the queue",
 		audit.Propose: "Proposed", audit.Revise: "Edited a proposal", audit.Confirm: "Confirmed", audit.Reject: "Rejected", audit.Withdraw: "Withdrew",
+		audit.ClaimProposal: "Took a proposal on", audit.ReleaseProposal: "Gave a proposal back", audit.DelegateProposal: "Handed a proposal over",
+		audit.EscalateProposal: "Escalated a proposal", audit.CommentProposal: "Commented on a proposal",
 		audit.Expire: "Expired", audit.PlanTampered: "A stored plan does not match its hash", audit.MoveAppointment: "Moved an appointment",
 		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",

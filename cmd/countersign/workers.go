@@ -31,10 +31,12 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 	all := []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
 		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
-			for more := true; more; {
-				var err error
-				if more, err = desk.Expire(ctx, clinic); err != nil {
-					return err
+			for _, pass := range []func(context.Context, string) (bool, error){desk.Expire, desk.EscalateDue} {
+				for more := true; more; {
+					var err error
+					if more, err = pass(ctx, clinic); err != nil {
+						return err
+					}
 				}
 			}
 			return nil

@@ -30,6 +30,11 @@ const (
 	Withdraw          = "proposal.withdraw"
 	Expire            = "proposal.expire"
 	PlanTampered      = "proposal.tampered"
+	ClaimProposal     = "proposal.claim"
+	ReleaseProposal   = "proposal.release"
+	DelegateProposal  = "proposal.delegate"
+	EscalateProposal  = "proposal.escalate"
+	CommentProposal   = "proposal.comment"
 	MoveAppointment   = "appointment.move"
 	BookAppointment   = "appointment.book"
 	CancelAppointment = "appointment.cancel"
@@ -65,7 +70,8 @@ const (
 // Actions lists them all, in the order of the constants.
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
-		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
+		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, ClaimProposal, ReleaseProposal, DelegateProposal, EscalateProposal,
+		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail}
 }

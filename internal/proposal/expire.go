@@ -5,6 +5,7 @@ import (
 
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
+	"countersign/internal/refusal"
 )
 
 // Expire writes down which proposals of the clinic have passed their deadline, some at a time, and says whether there
@@ -22,6 +23,7 @@ func (s *Service) Expire(ctx context.Context, clinicID string) (more bool, err e
 		events := make([]audit.Event, len(over))
 		for i, r := range over {
 			events[i] = s.event(tx.Now(), by, audit.Expire, audit.Success, r)
+			events[i].Code = refusal.ProposalExpired // the cause: nobody's act, the deadline's
 		}
 		return tx.Audit(ctx, events...)
 	})

@@ -195,6 +195,11 @@ func current(ctx context.Context, tx Tx, id string) (Record, error) {
 	return r, err
 }
 
+// Settle finishes records that were read elsewhere in the caller's transaction, as Select does. One query.
+func Settle(ctx context.Context, tx Tx, records []*Record) error {
+	return settleRecords(ctx, tx, records)
+}
+
 // settleRecords finishes records and finds what moved under the waiting ones, in one query for all.
 func settleRecords(ctx context.Context, tx Tx, records []*Record) error {
 	var pins []Pin

@@ -20,6 +20,8 @@ type Store interface {
 
 // Tx is what the rules need of one transaction. Unknown ids are refusal.NotFound, another clinic's too.
 type Tx interface {
+	ReviewTx
+
 	Now() time.Time // database clock when the transaction began
 
 	Visit(ctx context.Context, appointment string) (clinic.Visit, error)

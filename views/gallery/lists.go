@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 	"countersign/views"
 )
@@ -27,7 +26,10 @@ func lists() []Item {
 		{Name: "agents-refused", Component: views.Agents(refused)},
 		{Name: "agents-none", Component: views.Agents(none)},
 		{Name: "queue", Component: views.Queue(queue())},
-		{Name: "queue-empty", Component: views.Queue(views.QueuePage{Shell: nothing(), Filters: queue().Filters})},
+		{Name: "queue-keys-off", Component: views.Queue(keysOff(queue()))},
+		{Name: "queue-decided", Component: views.Queue(queueEnded(views.QueueDecided))},
+		{Name: "queue-failed", Component: views.Queue(queueEnded(views.QueueFailed))},
+		{Name: "queue-empty", Component: views.Queue(views.QueuePage{Shell: nothing(), View: views.QueueMine, Here: "/queue", Filters: queue().Filters})},
 		{Name: "outbox", Component: views.Outbox(outbox)},
 		{Name: "outbox-demo", Component: views.Outbox(demo)},
 		{Name: "outbox-demo-failing", Component: views.Outbox(failing)},
@@ -35,32 +37,6 @@ func lists() []Item {
 		{Name: "audit", Component: views.Audit(views.AuditPage{Shell: admin, Rows: trail(), Older: "c1", Action: []views.Option{{Value: "proposal_confirmed", Label: "Confirmed"}}, Outcome: []views.Option{{Value: "denied", Label: "Denied"}}, Actor: []views.Option{{Value: "ida", Label: "Ida Skov"}}})},
 		{Name: "audit-own-none", Component: views.Audit(views.AuditPage{Shell: shell(views.NavAudit), Own: true, Proposal: "2231", Filtered: true})},
 	}
-}
-
-func nothing() views.Shell {
-	s := reviewer(views.NavQueue)
-	s.Waiting = 0
-	return s
-}
-
-func queue() views.QueuePage {
-	p := views.QueuePage{Shell: reviewer(views.NavQueue), More: "c2", Filters: views.QueueFilters{
-		Risk:   []views.Option{{Value: "critical", Label: "Critical", Selected: true}, {Value: "high", Label: "High", Selected: true}, {Value: "medium", Label: "Medium", Selected: true}, {Value: "low", Label: "Low", Selected: true}},
-		Action: []views.Option{{Value: views.ActionMove, Label: "Move"}, {Value: views.ActionBook, Label: "Book"}, {Value: views.ActionCancel, Label: "Cancel"}}}}
-	add := func(risk, action string, who views.Person, start time.Time, by string, agent bool, rivals, minutes int) {
-		p.Items = append(p.Items, views.QueueItem{ID: fmt.Sprint(2226 + len(p.Items)), Risk: risk, Action: action, Patient: who, StartsAt: start, Zone: copenhagen, AskedBy: by, Agent: agent, Rivals: rivals, ExpiresAt: now.Add(time.Duration(minutes) * time.Minute)})
-	}
-	add(proposal.High, views.ActionMove, soren, at(23, 9, 0), "Ida Skov", true, 1, 3)
-	add(proposal.Medium, views.ActionCancel, named("p1", "Freja Østergaard"), at(22, 8, 30), "Emil Brandt", false, 0, 4)
-	add(proposal.Critical, "bulk_change@1", views.Person{}, at(29, 8, 0), "Ida Skov", false, 0, 5)
-	p.Items[2].What = "24 visits of Dr Signe Thorsen"
-	add(proposal.Medium, views.ActionMove, named("p2", "Kirsten Damgaard"), at(21, 14, 30), "Emil Brandt", false, 1, 5)
-	add(proposal.High, views.ActionBook, anna2, at(21, 14, 30), "Emil Brandt", true, 1, 6)
-	add(proposal.Low, views.ActionMove, anna1, wall(copenhagen, 2026, 11, 2, 9, 0), "Ida Skov", false, 0, 7)
-	add(proposal.Low, views.ActionMove, longest, wall(copenhagen, 2026, 11, 3, 9, 0), "Ida Skov", false, 0, 12)
-	add(proposal.Medium, views.ActionMove, maria91, at(27, 14, 45), "Ida Skov", false, 0, 14)
-	add(proposal.High, views.ActionBook, named("p3", "Theodor Vang"), at(23, 9, 30), "Emil Brandt", false, 1, 60*15)
-	return p
 }
 
 func mails() []views.OutboxMessage {

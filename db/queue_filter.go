@@ -1,0 +1,109 @@
+package db
+
+import (
+	"strings"
+	"time"
+
+	"github.com/lib/pq"
+
+	"countersign/internal/proposal"
+)
+
+// Whose lease a filter asks for.
+const (
+	ClaimedByMe   = "me"
+	ClaimedByNone = "none"
+	ClaimedByAny  = "any"
+)
+
+// QueueFilter narrows what waits; zero members do not.
+type QueueFilter struct {
+	Viewer       string   // account: who is "me"
+	IDs          []string // only these
+	Risks        []string
+	Action       string
+	Asker        string // account that asked or was asked for, or token of an agent
+	Kind         string // of who made it: user, agent
+	Practitioner string // of the new place or the old one
+	Location     string
+	AskedBefore  time.Time
+	Mine         bool // only what Decidable holds
+	Decidable    []proposal.Decidable
+	Claimed      string
+	Escalated    bool
+}
+
+// lease is the live lease of proposal p at $1: the one that was taken, or the holder's last look at the card.
+const lease = `(SELECT l.person, l.person_name, l.given_by, greatest(l.until, (SELECT max(a.at) + interval '10 minutes' FROM audit a
+	WHERE a.clinic = l.clinic AND a.proposal = l.proposal AND a.actor = l.person AND a.action = 'proposal.read')) AS until
+	FROM leases l WHERE l.clinic = p.clinic AND l.proposal = p.id)`
+
+// waiting is the condition on proposals p; $1 is the transaction's clock.
+func (f QueueFilter) waiting(now time.Time) *where {
+	w := &where{}
+	w.and(`p.state = 'proposed' AND p.expires_at > ?`, now)
+	if f.IDs != nil {
+		w.and(`p.id = ANY (?)`, pq.StringArray(f.IDs))
+	}
+	if len(f.Risks) > 0 {
+		w.and(`p.risk = ANY (?)`, pq.StringArray(f.Risks))
+	}
+	for _, c := range []struct{ column, value string }{{"p.action", f.Action}, {"p.created_kind", f.Kind}} {
+		if c.value != "" {
+			w.and(c.column+` = ?`, c.value)
+		}
+	}
+	if f.Asker != "" {
+		w.and(`(p.owner = ? OR p.created_by = ?)`, f.Asker, f.Asker)
+	}
+	for _, c := range []struct{ column, value string }{{"practitioner", f.Practitioner}, {"location", f.Location}} {
+		if c.value != "" { // where it goes, or where it is now
+			w.and(`(p.`+c.column+` = ? OR p.appointment IN (SELECT v.id FROM appointments v WHERE v.`+c.column+` = ? AND v.starts_at > ?))`, c.value, c.value, now.Add(-48*time.Hour))
+		}
+	}
+	if !f.AskedBefore.IsZero() {
+		w.and(`p.created_at < ?`, f.AskedBefore)
+	}
+	if f.Escalated {
+		w.and(`p.escalated_revision = p.revision`)
+	}
+	switch f.Claimed {
+	case ClaimedByMe:
+		w.and(`EXISTS (SELECT FROM `+lease+` l WHERE l.person = ? AND l.until > $1)`, f.Viewer)
+	case ClaimedByAny:
+		w.and(`EXISTS (SELECT FROM ` + lease + ` l WHERE l.until > $1)`)
+	case ClaimedByNone:
+		w.and(`NOT EXISTS (SELECT FROM ` + lease + ` l WHERE l.until > $1)`)
+	}
+	if f.Mine {
+		f.decidable(w)
+	}
+	return w
+}
+
+// decidable says in SQL what the one rule said of every kind of proposal.
+func (f QueueFilter) decidable(w *where) {
+	byRisk, order := map[string][]proposal.Decidable{}, []string{}
+	for _, d := range f.Decidable {
+		if byRisk[d.Risk] == nil {
+			order = append(order, d.Risk)
+		}
+		byRisk[d.Risk] = append(byRisk[d.Risk], d)
+	}
+	var kinds []string
+	var args []any
+	for _, risk := range order {
+		list := byRisk[risk]
+		if len(list) == 4 { // whoever asked and edited
+			kinds, args = append(kinds, `p.risk = ?`), append(args, risk)
+			continue
+		}
+		for _, d := range list {
+			kinds, args = append(kinds, `(p.risk = ? AND (p.owner = ?) = ? AND (? = ANY (p.editors)) = ?)`), append(args, risk, f.Viewer, d.Owner, f.Viewer, d.Editor)
+		}
+	}
+	if len(kinds) == 0 {
+		kinds = []string{`false`}
+	}
+	w.and(`(`+strings.Join(kinds, ` OR `)+`)`, args...)
+}
