@@ -46,7 +46,7 @@ const mostTrail = 200
 // One statement.
 func (t *Tx) ProposalTrail(ctx context.Context, id string) ([]AuditRow, error) {
 	var rows []AuditRow
-	err := t.sel(ctx, &rows, `SELECT `+auditColumns+auditTables+` WHERE a.proposal = $1 AND a.action NOT LIKE '%.read' ORDER BY a.at, a.id LIMIT $2`,
+	err := t.sel(ctx, &rows, `SELECT `+auditColumns+auditTables+` WHERE a.proposal = $1 AND a.action NOT LIKE '%.read' ORDER BY a.at, a.n LIMIT $2`,
 		id, mostTrail)
 	return rows, err
 }

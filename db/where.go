@@ -30,5 +30,19 @@ func (w *where) and(condition string, args ...any) {
 // String is the WHERE clause, "" without conditions.
 func (w *where) String() string { return w.text.String() }
 
+// orTrue is String, or a condition that always holds, for more to be added with AND.
+func (w *where) orTrue() string {
+	if w.text.Len() == 0 {
+		return " WHERE true"
+	}
+	return w.String()
+}
+
+// arg adds an argument that no condition holds yet, and gives its placeholder.
+func (w *where) arg(v any) string {
+	w.args = append(w.args, v)
+	return w.last()
+}
+
 // last is the placeholder of the last argument.
 func (w *where) last() string { return "$" + strconv.Itoa(len(w.args)) }

@@ -1,7 +1,10 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -30,6 +33,7 @@ type auditJSON struct {
 	Revision   *int        `json:"revision"`
 	PlanHash   *string     `json:"plan_hash"`
 	Risk       *string     `json:"risk"`
+	Request    *string     `json:"request"`
 }
 
 // apiAudit is GET /audit.
@@ -51,7 +55,7 @@ func (s *Server) apiAudit(c echo.Context) error {
 	for i, r := range rows {
 		items[i] = auditJSON{ID: r.ID, At: r.At, Actor: r.Actor, ActorKind: r.ActorKind, Via: r.Via, Action: r.Action, Outcome: r.Outcome,
 			Code: orNull(r.Code), ObjectKind: orNull(r.ObjectKind), Object: orNull(r.Object), Patient: orNull(r.Patient), Proposal: orNull(r.Proposal),
-			PlanHash: orNull(r.PlanHash), Risk: orNull(r.Risk)}
+			PlanHash: orNull(r.PlanHash), Risk: orNull(r.Risk), Request: orNull(r.Request)}
 		if r.OnBehalfOf.ID != "" {
 			items[i].OnBehalfOf = &rows[i].OnBehalfOf
 		}
@@ -68,24 +72,21 @@ func (s *Server) apiAudit(c echo.Context) error {
 // trail reads the audit trail as far as the actor's role reaches (contract section 7): staff their own rows, reviewers
 // scheduling, admins all. Looking is itself written down.
 func (s *Server) trail(c echo.Context, t *db.Tx, limit int) (rows []db.AuditRow, next string, err error) {
-	if err := onlyQuery(c, "actor", "action", "outcome", "patient", "appointment", "proposal", "hash", "from", "to", "cursor", "limit"); err != nil {
-		return nil, "", err
-	}
 	by, ctx := actor(c), c.Request().Context()
-	f := db.AuditFilter{Actor: c.QueryParam("actor"), Action: c.QueryParam("action"), Outcome: c.QueryParam("outcome"), Patient: c.QueryParam("patient"),
-		Appointment: c.QueryParam("appointment"), Proposal: c.QueryParam("proposal"), Hash: c.QueryParam("hash"), Cursor: c.QueryParam("cursor"), Limit: limit}
-	switch by.Role {
-	case clinic.RoleStaff:
-		f.OwnOf = by.Person
-	case clinic.RoleReviewer:
-		f.SchedulingOnly = true
-	}
 	locations, err := t.Locations(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if f.From, f.To, err = trailRange(c, locations); err != nil {
+	f, err := trailFilter(c, locations)
+	if err != nil {
 		return nil, "", err
+	}
+	f.Limit = limit
+	switch by.Role {
+	case clinic.RoleStaff:
+		f.OwnOf = by.Person
+	case clinic.RoleReviewer:
+		f.Scheduling = true
 	}
 	if rows, next, err = t.AuditRows(ctx, f); err != nil {
 		return nil, "", err
@@ -93,8 +94,39 @@ func (s *Server) trail(c echo.Context, t *db.Tx, limit int) (rows []db.AuditRow,
 	return rows, next, t.Audit(ctx, s.readEvent(t, by, audit.ReadAudit, "", "", 0, ""))
 }
 
+// trailFilter reads the filters of the page and the API: ids, codes and times, never a name. Errors: validation_failed.
+func trailFilter(c echo.Context, locations []clinic.Location) (db.AuditFilter, error) {
+	f := db.AuditFilter{Cursor: c.QueryParam("cursor")}
+	texts := map[string]*string{"actor": &f.Actor, "on_behalf_of": &f.OnBehalfOf, "agent": &f.Agent, "action": &f.Action, "outcome": &f.Outcome, "risk": &f.Risk,
+		"patient": &f.Patient, "appointment": &f.Appointment, "proposal": &f.Proposal, "hash": &f.Hash, "request": &f.Request}
+	others := []string{"location", "from", "to", "fast", "cursor", "limit"}
+	if err := onlyQuery(c, slices.AppendSeq(others, maps.Keys(texts))...); err != nil {
+		return f, err
+	}
+	for name, to := range texts {
+		*to = strings.TrimSpace(c.QueryParam(name))
+	}
+	var wrong []refusal.Field
+	if f.Agent != "" && f.Agent != db.AgentYes && f.Agent != db.AgentNo {
+		wrong = append(wrong, refusal.Field{Name: "agent", Message: "Say yes or no."})
+	}
+	switch fast := c.QueryParam("fast"); fast {
+	case "":
+	case "1":
+		f.Within = fastDecision
+	default:
+		wrong = append(wrong, refusal.Field{Name: "fast", Message: "Say 1, or leave it out."})
+	}
+	if len(wrong) > 0 {
+		return f, refusal.Invalid(wrong...)
+	}
+	var err error
+	f.From, f.To, err = trailRange(c, locations)
+	return f, err
+}
+
 func trailRange(c echo.Context, locations []clinic.Location) (from, to time.Time, err error) {
-	zone, err := zoneFor(locations, "")
+	zone, err := zoneFor(locations, c.QueryParam("location"))
 	if err != nil {
 		return from, to, err
 	}

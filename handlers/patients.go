@@ -55,7 +55,7 @@ func (s *Server) searchPatients(c echo.Context) error {
 // bookingOf reads what is known of a visit before its patient is chosen. It goes into links, so only ids and a time do.
 func bookingOf(fields url.Values) (views.Booking, error) {
 	if fields.Get("action") != views.ActionBook {
-		return views.Booking{}, nil
+		return views.Booking{Trail: fields.Get("action") == "audit"}, nil
 	}
 	b := views.Booking{Wanted: true, Practitioner: fields.Get("practitioner"), Location: fields.Get("location"), Type: fields.Get("type"),
 		StartsAt: fields.Get("starts_at")}

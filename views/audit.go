@@ -7,19 +7,27 @@ import (
 	"countersign/internal/audit"
 )
 
-// AuditPage is GET /audit: ids, codes and names of people, no patient data. Filters are GET parameters of the same names.
+// AuditPage is GET /audit: ids, codes and names of people, no patient data. Filters are GET parameters: ids, codes and
+// times, never a name.
 type AuditPage struct {
 	Shell
 	Rows []AuditRow
-	// Filters as typed, "" = all: ids, the beginning of a plan hash, and dates or times with an offset.
-	Proposal, Appointment, Patient, Hash, From, To string
+	// Filters as typed, "" = all. Proposal is an id or the beginning of a plan hash; From and To are dates or times with
+	// an offset.
+	Proposal, Appointment, Patient, Request, From, To string
+	Fast                                              bool // only what was decided sooner than anybody reads a card
 
-	Action   []Option
-	Outcome  []Option
-	Actor    []Option // people and agents; none = no choice
-	Own      bool     // the person may read their own entries only: said on the page
-	Older    string   // keyset cursor, "" = the end
-	Filtered bool
+	Action     []Option
+	Outcome    []Option
+	Risk       []Option
+	Agent      []Option
+	Actor      []Option // people and agents; none = no choice
+	OnBehalfOf []Option // people
+	Location   []Option // whose zone dates are read and shown in; none = there is one zone only
+	Own        bool     // the person may read their own entries only: said on the page
+	MayProve   bool     // the person may read the evidence of a proposal
+	OlderURL   string   // the same filters, the page after; "" = the end
+	Filtered   bool
 }
 
 // AuditRow is one entry. Who did it is a name; OnBehalfOf is set for agents.
@@ -27,19 +35,26 @@ type AuditRow struct {
 	ID                    string
 	At                    time.Time
 	Who, OnBehalfOf, Kind string // Kind: user, agent, system
+	Actor                 string // id of Who
 	Via                   string
 	Action                string // code
 	Outcome, Code         string
 	ObjectKind, Object    string
 	Version               int64 // of the object after; 0 = none
+	Patient               string
 	Proposal              string
 	Revision              int
 	PlanHash              string
+	Risk                  string
+	Request               string
 }
 
 func (p AuditPage) scope() string {
-	if p.Own {
-		return "your own entries, newest first"
+	switch {
+	case p.Own:
+		return "your own entries, newest first, times in " + p.Zone
+	case p.Role == "reviewer":
+		return "scheduling, newest first, times in " + p.Zone
 	}
 	return "newest first, times in " + p.Zone
 }
@@ -54,6 +69,11 @@ func (r AuditRow) who() string {
 	return r.Who
 }
 
+// AgentWord names a value of the filter agent.
+func AgentWord(code string) string {
+	return word(map[string]string{"yes": "Agents only", "no": "People only"}, code)
+}
+
 func outcomeClass(outcome string) string {
 	switch outcome {
 	case "success":
@@ -64,27 +84,17 @@ func outcomeClass(outcome string) string {
 	return "low"
 }
 
-func (p AuditPage) olderURL() string {
-	q := url.Values{"cursor": {p.Older}}
-	for _, f := range p.filters() {
-		if f.value != "" {
-			q.Set(f.name, f.value)
-		}
-	}
-	for name, list := range map[string][]Option{"action": p.Action, "outcome": p.Outcome, "actor": p.Actor} {
-		for _, o := range list {
-			if o.Selected {
-				q.Set(name, o.Value)
-			}
-		}
-	}
-	return "/audit?" + q.Encode()
-}
+func auditURL(name, value string) string { return "/audit?" + url.Values{name: {value}}.Encode() }
 
-// filters are the filters that are typed.
-func (p AuditPage) filters() []struct{ name, label, value string } {
-	return []struct{ name, label, value string }{{"proposal", "Proposal", p.Proposal}, {"appointment", "Appointment", p.Appointment}, {"patient", "Patient", p.Patient},
-		{"hash", "Plan hash begins with", p.Hash}, {"from", "From, as 2026-10-21", p.From}, {"to", "To, inclusive", p.To}}
+// TrailOfPatientURL is the trail about one patient.
+func TrailOfPatientURL(id string) string { return auditURL("patient", id) }
+
+// shortID is enough of an id to tell two apart; the link holds all of it.
+func shortID(id string) string {
+	if len(id) <= 14 {
+		return id
+	}
+	return id[:10] + "…"
 }
 
 // did says what was done, or only tried.

@@ -16,6 +16,7 @@ type PatientSearch struct {
 // Booking is what is known of a visit before its patient is chosen. All are ids, StartsAt is an instant or "".
 type Booking struct {
 	Wanted                                 bool
+	Trail                                  bool // no booking: the patient's trail is wanted
 	Practitioner, Location, Type, StartsAt string
 }
 
@@ -76,6 +77,9 @@ func foundWords(p PatientsPage) string {
 }
 
 func personHref(p Person, b Booking) string {
+	if b.Trail {
+		return TrailOfPatientURL(p.ID)
+	}
 	if b.Wanted {
 		return BookURL(p.ID, b)
 	}

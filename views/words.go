@@ -128,7 +128,7 @@ func StateWord(state string) string {
 
 // ViaWord is the door a proposal came through.
 func ViaWord(via string) string {
-	return word(map[string]string{"page": "form", "api": "API", "assistant": "assistant", "mcp": "MCP", "seed": "sample data"}, via)
+	return word(map[string]string{"page": "form", "api": "API", "assistant": "assistant", "mcp": "MCP", "worker": "by itself", "cli": "command line", "seed": "sample data"}, via)
 }
 
 // OutboxWord names the state of a message.
@@ -149,7 +149,7 @@ func AuditWord(code string) string {
 		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
 		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
-		audit.ReadAudit: "Looked at the audit trail", audit.ListAgents: "Looked at the agents",
+		audit.ReadAudit: "Looked at the audit trail", audit.ReadEvidence: "Looked at evidence", audit.Partial: "Partly done", audit.ListAgents: "Looked at the agents",
 		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.ExportAudit: "Exported the audit trail",
 		audit.TakeCheckpoint: "Took a checkpoint", audit.TakeReceipt: "Took a receipt", audit.SetRetention: "Set how long the trail is kept",
 		audit.CutTrail: "Cut the trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"countersign/internal/clinic"
@@ -47,6 +49,7 @@ const (
 	RetryMessage      = "message.retry"
 	ListMessages      = "message.list"
 	ReadAudit         = "audit.read"
+	ReadEvidence      = "evidence.read"
 	FinishBulk        = "proposal.finish"
 	StopBulk          = "proposal.stop"
 	ListLeave         = "leave.list"
@@ -72,9 +75,26 @@ func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, ClaimProposal, ReleaseProposal, DelegateProposal, EscalateProposal,
 		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
-		SendMessage, RetryMessage, ListMessages, ReadAudit, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
+		SendMessage, RetryMessage, ListMessages, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail}
 }
+
+// Scheduling reports whether an action is of scheduling, which reviewers read (contract section 7): no sign-ins, nothing
+// done with the trail itself, and nothing of accounts, agents and policies.
+func Scheduling(action string) bool {
+	for _, other := range []string{"sign", "audit.", "agent.", "bypass.", "policy.", "account."} {
+		if strings.HasPrefix(action, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// NotScheduling lists the other actions.
+func NotScheduling() []string { return slices.DeleteFunc(Actions(), Scheduling) }
+
+// Decisions lists the actions by which a person decides.
+func Decisions() []string { return []string{Approve, Confirm, Reject} }
 
 // Outcomes.
 const (
