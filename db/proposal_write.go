@@ -30,7 +30,7 @@ func (t proposalTx) Key(ctx context.Context, person, key, fingerprint string) (*
 // SaveKey implements proposal.Tx.
 func (t proposalTx) SaveKey(ctx context.Context, person, key, proposalID string, status int, body []byte) error {
 	n, err := t.exec(ctx, `UPDATE idempotency_keys SET proposal = $3, status = $4, body = $5 WHERE person = $1 AND key = $2 AND status IS NULL`,
-		person, key, proposalID, status, body)
+		person, key, orNull(proposalID), status, body)
 	return touched(n, 1, err)
 }
 

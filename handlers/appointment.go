@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -107,12 +108,26 @@ func entries(rows []db.HistoryRow) ([]views.Entry, error) {
 			before = rows[i+1]
 		}
 		e.Title, e.Mark = changeWord(before, r)
+		e.Title += lateWord(before, r)
 		if r.Status == clinic.StatusCancelled && r.ReasonCode != "" {
 			e.Text = views.ReasonWord(r.ReasonCode)
 		}
 		list[i] = e
 	}
 	return list, nil
+}
+
+// lateWord flags a change or cancellation that came under 24 h before the start there was; it is no no-show.
+func lateWord(before, after db.HistoryRow) string {
+	switch {
+	case before.Version == 0 || before.Status != clinic.StatusBooked || !clinic.Late(after.At, before.StartsAt):
+		return ""
+	case after.Status == clinic.StatusCancelled:
+		return ", " + strings.ToLower(views.LateCancellationText)
+	case after.Status == clinic.StatusBooked && (!before.StartsAt.Equal(after.StartsAt) || before.Practitioner.ID != after.Practitioner.ID || before.Location.ID != after.Location.ID):
+		return ", " + strings.ToLower(views.LateChangeText)
+	}
+	return ""
 }
 
 // changeWord names what a version changed; before is zero for the first one.

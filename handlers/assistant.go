@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// talkPoll ends the path that an open conversation asks by itself.
+	// talkPoll ends the path that an open conversation, or the card of a bulk that runs, asks by itself.
 	talkPoll = "/changed"
 	// newThread stands for a conversation that begins with what is said.
 	newThread = "new"

@@ -29,6 +29,7 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 	p.Confirm = permission(proposal.MayConfirm(by, r, r.Risk, second))
 	p.Reject = permission(proposal.MayReject(by, r, r.Risk, second))
 	p.Revise = permission(proposal.MayRevise(by, r))
+	p.Stop = permission(proposal.MayStop(by, r))
 	revisions, err := t.Revisions(ctx, id)
 	if err != nil {
 		return p, err
@@ -53,6 +54,8 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 	}
 	if r.Plan.After.OfVisit() {
 		p.Zone = r.Plan.After.Zone
+	} else if r.Plan.IsBulk() {
+		p.Zone = r.Plan.Before.Items[0].Zone
 	}
 	if r.CreatedVia == "assistant" && r.Owner == by.Person {
 		thread, err := t.ThreadOf(ctx, id, by.Person)
@@ -64,6 +67,9 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 		}
 	}
 	p.Failure, p.Options = failureOf(r)
+	if p.Freed, err = freedBy(ctx, t, r); err != nil {
+		return p, err
+	}
 	if err := s.sayRefused(ctx, t, by, &p, try, revisions); err != nil {
 		return p, err
 	}
@@ -135,6 +141,9 @@ func failureOf(r proposal.Record) (string, []views.Slot) {
 	}
 	if json.Unmarshal(r.Result, &result) != nil {
 		return "", nil
+	}
+	if len(result.Alternatives) == 0 {
+		return result.Code, nil
 	}
 	return result.Code, alternativeSlots(result.Alternatives, r.Plan.After.Zone)
 }

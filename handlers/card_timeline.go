@@ -78,6 +78,9 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		e.Title, e.Mark, e.Text = deniedTitle(a.Action), views.MarkStop, cmp.Or(answers[a.Code].title, a.Code)+"."
 		return e, true
 	}
+	if r.Plan.IsBulk() && a.Object != r.ID {
+		return e, false // the card has a line for each visit
+	}
 	switch a.Action {
 	case audit.Propose, audit.Revise:
 		return e, false
@@ -100,6 +103,15 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		e.Title, e.Mark, e.By, e.Text = "Expired", views.MarkStop, "", "Nobody decided in time. Nothing was executed."
 	case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment, audit.RegisterPatient, audit.UpdateContact, audit.SendMessage:
 		e.Title, e.Mark = executedTitle(a.Action), views.MarkDone
+	case audit.FinishBulk:
+		e.Title, e.Mark, e.By = "Carried out", views.MarkDone, ""
+		if a.Outcome == audit.Partial {
+			e.Title = "Carried out in part"
+		} else if a.Outcome == audit.Failed {
+			e.Title, e.Mark = "Nothing could be carried out", views.MarkStop
+		}
+	case audit.StopBulk:
+		e.Title, e.Mark = "Stopped", views.MarkStop
 	default:
 		e.Title = strings.ReplaceAll(a.Action, ".", " ")
 	}

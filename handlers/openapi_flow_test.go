@@ -153,6 +153,31 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 		}
 	}
 
+	// Many visits at once: still running, stopped, and run to the end.
+	many := func(hour int) said {
+		return post("ana", "/proposals", members{"action": "bulk_change@1", "parameters": members{"items": []any{members{"appointment": "apt_maria", "starts_at": when(4, hour, 0)}}}}).want(t, 201, "")
+	}
+	post("ana", "/proposals", members{"action": "bulk_change@1", "parameters": members{"items": []any{}}}).want(t, 422, "validation_failed")
+	slow := many(9)
+	post("ana", "/proposals/"+slow.text("id")+"/stop", nil).want(t, 422, "not_awaiting_confirmation")
+	a.deps.Desk.Inline = -1
+	running := a.confirm("ana", slow, "m-1").want(t, 202, "")
+	if running.text("outcome") != "proposed" || running.text("proposal", "state") != "executing" || running.text("status_url") != apiRoot+"/proposals/"+slow.text("id") {
+		t.Errorf("a bulk that runs: %s", running.body)
+	}
+	get("ana", "/proposals/"+slow.text("id")).want(t, 200, "")
+	post("emil", "/proposals/"+slow.text("id")+"/stop", nil).want(t, 403, "permission_denied")
+	post("lake_ana", "/proposals/"+slow.text("id")+"/stop", nil).want(t, 404, "not_found")
+	stop := post("ben", "/proposals/"+slow.text("id")+"/stop", nil).want(t, 200, "")
+	if stop.text("outcome") != "failed" || stop.text("proposal", "result", "code") != "stopped" {
+		t.Errorf("stopped: %s", stop.body)
+	}
+	post("ben", "/proposals/"+slow.text("id")+"/stop", nil).want(t, 409, "already_decided")
+	a.deps.Desk.Inline = time.Minute
+	if all := a.confirm("ana", many(10), "m-2").want(t, 200, ""); all.text("outcome") != "completed" || all.text("proposal", "plan", "after", "patient") != "" {
+		t.Errorf("many: %s", all.body)
+	}
+
 	// What everybody did; lists page by page.
 	for _, who := range []string{"ana", "ben", "ada"} {
 		get(who, "/audit?limit=200").want(t, 200, "")

@@ -48,6 +48,11 @@ func (s *Server) propose(c echo.Context) error {
 	if p.Key, err = keyOf(c, orNilText(fields.Get("idempotency_key"))); err != nil {
 		return err
 	}
+	if p.Action == views.ActionBulk {
+		if p.Parameters, err = s.bulkParameters(c); err != nil {
+			return err
+		}
+	}
 	out, err := s.Desk.Propose(c.Request().Context(), actor(c), p)
 	if err != nil {
 		return s.refusedOnForm(c, err)
@@ -63,6 +68,15 @@ func (s *Server) refusedOnForm(c echo.Context, err error) error {
 	}
 	if aboutPatient(actionOf(form(c).Get("action"))) {
 		return s.refusedOnPatientForm(c, err, r)
+	}
+	if like := form(c).Get("like"); actionOf(form(c).Get("action")) == views.ActionBulk && clinic.ValidID(like) {
+		p, failed := s.bulkFormPage(c, like, form(c), r, false)
+		if failed != nil {
+			return failed
+		}
+		p.Like = like
+		c.Set(codeKey, r.Code)
+		return s.render(c, p.Refusal.Status, views.BulkForm(p))
 	}
 	p, failed := s.readPropose(c, form(c), r)
 	if failed != nil {
@@ -120,6 +134,9 @@ func proposeForm(c echo.Context) string {
 	}
 	if aboutPatient(q.Get("action")) {
 		return patientFormPath(q.Get("action"), q.Get("patient"))
+	}
+	if like := v.Get("like"); q.Get("action") == views.ActionBulk && clinic.ValidID(like) {
+		return views.BulkURL(like)
 	}
 	if !slices.Contains([]string{views.ActionMove, views.ActionBook, views.ActionCancel}, q.Get("action")) {
 		return "/"

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -32,6 +33,13 @@ func (s *Server) editProposal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Plan.IsBulk() && r.State == proposal.StateProposed && proposal.MayRevise(actor(c), r) == nil {
+		p, err := s.bulkFormPage(c, id, values, nil, true)
+		if err != nil {
+			return err
+		}
+		return s.render(c, http.StatusOK, views.BulkForm(p))
+	}
 	if aboutPatient(r.Action) && !r.Tampered() && r.State == proposal.StateProposed && proposal.MayRevise(actor(c), r) == nil {
 		return s.editPatientForm(c, r, values, nil)
 	}
@@ -55,6 +63,16 @@ func (s *Server) reviseProposal(c echo.Context) error {
 	b := formBody(c)
 	r := proposal.Revising{Proposal: id, Revision: b.number("revision"), PlanHash: b.text("plan_hash", true),
 		Parameters: parametersIn(fields, "revision", "plan_hash")}
+	bulk := false
+	for name := range fields {
+		bulk = bulk || strings.HasPrefix(name, "choice-")
+	}
+	if bulk {
+		var err error
+		if r.Parameters, err = s.bulkParameters(c); err != nil {
+			return err
+		}
+	}
 	try := pressed{revision: r.Revision}
 	if len(b.wrong) > 0 {
 		return s.refusedOnCard(c, id, refusal.Invalid(b.wrong...), try)
@@ -66,6 +84,12 @@ func (s *Server) reviseProposal(c echo.Context) error {
 	x := refusal.Of(err)
 	if x == nil || !mendable(x) {
 		return s.refusedOnCard(c, id, err, try)
+	}
+	if p, failed := s.bulkFormPage(c, id, fields, x, true); failed == nil {
+		c.Set(codeKey, x.Code)
+		return s.render(c, p.Refusal.Status, views.BulkForm(p))
+	} else if y := refusal.Of(failed); y == nil || y.Code != refusal.NotFound {
+		return failed
 	}
 	p, now, failed := s.readEdit(c, id, fields, x)
 	if failed != nil {
@@ -90,8 +114,8 @@ func (s *Server) readEdit(c echo.Context, id string, v url.Values, refused *refu
 		if r.Tampered() {
 			return nil // there is nothing to edit
 		}
-		if aboutPatient(r.Action) {
-			return nil // another form: editPatientForm
+		if aboutPatient(r.Action) || r.Plan.IsBulk() {
+			return nil // another form: editPatientForm, bulkFormPage
 		}
 		p = editValues(r, v)
 		return s.fillPropose(c, t, &p, param(r.Plan.Parameters, "appointment"), param(r.Plan.Parameters, "patient"), refused)

@@ -57,7 +57,7 @@ func (st *sessionStore) New(r *http.Request, name string) (*sessions.Session, er
 		return session, nil
 	}
 	rules := st.rules
-	rules.Unseen = r.URL.Path == dayPoll || r.URL.Path == eventsPath || strings.HasPrefix(r.URL.Path, "/assistant/") && strings.HasSuffix(r.URL.Path, talkPoll)
+	rules.Unseen = r.URL.Path == dayPoll || r.URL.Path == eventsPath || strings.HasSuffix(r.URL.Path, talkPoll)
 	found, err := st.sessions.FindSession(r.Context(), account.SecretHash(id), rules)
 	if err != nil || found == nil {
 		return session, err

@@ -5,7 +5,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/db"
 	"countersign/internal/proposal"
+	"countersign/views"
 )
 
 // stopProposal is POST /proposals/{id}/stop, from the card of a bulk that is being carried out.
@@ -18,6 +20,28 @@ func (s *Server) stopProposal(c echo.Context) error {
 		return s.refusedOnCard(c, id, err, pressed{})
 	}
 	return s.decided(c, id, http.StatusOK, false)
+}
+
+// cardChanged is GET /proposals/{id}/changed?seen=: 204 while a bulk stands where it was seen, else its card as it is
+// now. The page asks by itself and has been written down as read, so this leaves no row in the trail.
+func (s *Server) cardChanged(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	var p views.CardPage
+	err = s.read(c, func(t *db.Tx) (err error) {
+		p, err = s.cardPage(c, t, id, pressed{})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if views.Progress(p.Record) == c.QueryParam("seen") {
+		return c.NoContent(http.StatusNoContent)
+	}
+	p.Polled = true
+	return s.render(c, http.StatusOK, views.Card(p))
 }
 
 // stopped is the API's answer to it.

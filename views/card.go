@@ -28,6 +28,9 @@ type CardPage struct {
 	Options    []Slot         // failed with slot_taken: alternatives, links to a new proposal
 	Back       Link           // where one came from; zero = the day sheet
 	Thread     string         // id of the conversation it stands beside; "" = it stands alone
+	Stop       Permission     // of a bulk that is being carried out
+	Polled     bool           // the page asked by itself: focus stays where it is
+	Freed      Freed          // it ran and gave time back
 }
 
 // Permission says whether an act is offered: Code "" yes, else the refusal code that an attempt would get.

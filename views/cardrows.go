@@ -265,7 +265,7 @@ func effects(p proposal.Plan) string {
 // confirmText names the act.
 func confirmText(p proposal.Plan) string {
 	act := map[string]string{ActionMove: "Confirm move", ActionBook: "Confirm booking", ActionCancel: "Confirm cancellation",
-		ActionRegister: "Confirm registration", ActionContact: "Confirm change"}[p.Action]
+		ActionBulk: "Confirm all", ActionRegister: "Confirm registration", ActionContact: "Confirm change"}[p.Action]
 	if act == "" {
 		act = "Confirm"
 	}
@@ -277,6 +277,8 @@ func confirmText(p proposal.Plan) string {
 	case len(channels) == 0:
 		return act
 	case len(channels) > 1:
+		return act + " and send messages"
+	case p.Action == ActionBulk && len(p.Messages) > 1:
 		return act + " and send messages"
 	case p.Action == ActionMove || act == "Confirm":
 		act = "Confirm"

@@ -62,7 +62,11 @@ func (p CardPage) staleWords() string {
 
 // reasons of the risk, without the one that a warning above them says already.
 func (p CardPage) reasons() (out []string) {
-	for _, r := range p.Record.RiskReasons {
+	reasons := p.Record.RiskReasons
+	if p.Record.Plan.IsBulk() { // those of one visit stand in its line
+		reasons = proposal.ItemReasons(reasons, -1)
+	}
+	for _, r := range reasons {
 		if r != proposal.ReasonDoubleBooked || !slices.Contains(p.Record.Warnings, proposal.WarnDoubleBooked) {
 			out = append(out, r)
 		}
@@ -130,6 +134,8 @@ func (p CardPage) noConfirm() string {
 		return "There is no Confirm here, and the person who runs Countersign must look at this. Reject it and propose the change again."
 	case p.Seen != nil:
 		return fmt.Sprintf("Revision %d can’t be confirmed any more, so there is no Confirm here.", p.Seen.Revision)
+	case p.changedPins() && p.Record.Plan.IsBulk():
+		return "There is no Confirm here: every visit has changed since. Prepare a new preview, or reject it."
 	case p.changedPins():
 		return "There is no Confirm here: prepare a new preview first."
 	case p.Refusal.Status == 403:

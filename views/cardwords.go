@@ -12,7 +12,7 @@ import (
 
 // mayConfirm is the one rule for a live Confirm on the page.
 func (p CardPage) mayConfirm() bool {
-	return p.open() && !p.Record.Stale && !p.Record.Tampered() && p.Confirm.Code == "" && p.ConfirmKey != ""
+	return p.open() && (!p.Record.Stale || p.partlyStale()) && !p.Record.Tampered() && p.Confirm.Code == "" && p.ConfirmKey != ""
 }
 
 // mayReject: a rejection compares no pins, so a stale card can still be rejected.
@@ -30,14 +30,14 @@ func (p CardPage) open() bool { return p.undecided() && !p.Refusal.Is() && p.See
 func (p CardPage) undecided() bool { return p.Record.State == proposal.StateProposed }
 
 func (p CardPage) changedPins() bool {
-	return p.undecided() && p.Seen == nil && (p.Record.Stale || len(p.Record.Changed) > 0)
+	return p.undecided() && p.Seen == nil && (p.Record.Stale || len(p.Record.Changed) > 0) && !p.partlyStale()
 }
 
 func (p CardPage) approvalsOpen() bool { return p.undecided() && p.Record.Approvals.Needed > 1 }
 
 // visit is the facts of the plan's visit, after or before; nil when there are none to show.
 func (p CardPage) visit() *proposal.Facts {
-	if p.Record.Tampered() || aboutPatient(p.Record.Plan) {
+	if p.Record.Tampered() || aboutPatient(p.Record.Plan) || p.Record.Plan.IsBulk() {
 		return nil
 	}
 	if p.Record.Plan.After != nil {
@@ -154,6 +154,9 @@ func (p CardPage) again() string {
 	if aboutPatient(p.Record.Plan) {
 		return p.patientAgain()
 	}
+	if p.Record.Plan.IsBulk() {
+		return BulkURL(p.Record.ID)
+	}
 	if f == nil {
 		return "/"
 	}
@@ -196,6 +199,11 @@ func (p CardPage) ending() ending {
 		note = " “" + r.DecidedNote + "”"
 	}
 	const nothing = " Nothing was changed and nothing was sent."
+	if r.Plan.IsBulk() {
+		if e := p.bulkEnding(by); e.title != "" {
+			return e
+		}
+	}
 	switch r.State {
 	case proposal.StateCompleted:
 		if aboutPatient(r.Plan) {

@@ -15,6 +15,9 @@ const (
 	NavAssistant = "assistant"
 	NavQueue     = "queue"
 	NavOutbox    = "outbox"
+	NavLeave     = "leave"
+	NavWaiting   = "waiting"
+	NavRebooking = "rebooking"
 	NavAudit     = "audit"
 	NavAgents    = "agents" // administrators only
 )

@@ -75,6 +75,8 @@ const (
 	ActionRegister = "register_patient@1"
 	ActionContact  = "update_contact@1"
 	ActionMessage  = "send_message@1"
+
+	ActionBulk = "bulk_change@1"
 )
 
 // ActionWord is the verb of an action: Move, Book, Cancel.
@@ -101,6 +103,12 @@ func ReasonWord(code string) string {
 	}
 	return word(nil, code)
 }
+
+// A change or a cancellation under 24 h before the start.
+const (
+	LateChangeText       = "Late change"
+	LateCancellationText = "Late cancellation"
+)
 
 // UnreachableWord says why no message can go out (proposal.PatientFacts.Unreachable).
 func UnreachableWord(code string) string {

@@ -77,21 +77,7 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 				return err
 			}
 		}
-		// Last before the writes: an agent's lock is held as short as can be, and asking again for what waits makes nothing.
-		if r.Bypass, err = s.Limits.within(ctx, tx, by); err != nil {
-			return err
-		}
-		r.Reason, r.CreatedAt = reason, wholeSecond(tx.Now())
-		r.Owner, r.OwnerName, r.CreatedVia, r.CreatedBy = by.Person, by.PersonName, by.Via, creator(by)
-		finish(&r, tx.Now())
-		if err := tx.Insert(ctx, r, by, canonical); err != nil {
-			return err
-		}
-		made := s.event(tx.Now(), by, audit.Propose, audit.Success, r)
-		if r.Bypass != "" { // what let it through; the proposal has a member of its own
-			made.ObjectKind, made.Object = "bypass", r.Bypass
-		}
-		if err := tx.Audit(ctx, made); err != nil {
+		if err := s.insert(ctx, tx, by, &r, reason, canonical); err != nil {
 			return err
 		}
 		body, err := encode(r)
@@ -108,6 +94,25 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 		return s.replayed(ctx, by, saved)
 	}
 	return out, err
+}
+
+// insert saves a drafted record as a new proposal, within the limits and audited.
+func (s *Service) insert(ctx context.Context, tx Tx, by clinic.Actor, r *Record, reason *string, canonical []byte) (err error) {
+	// Last before the writes: an agent's lock is held as short as can be, and asking again for what waits makes nothing.
+	if r.Bypass, err = s.Limits.within(ctx, tx, by); err != nil {
+		return err
+	}
+	r.Reason, r.CreatedAt = reason, wholeSecond(tx.Now())
+	r.Owner, r.OwnerName, r.CreatedVia, r.CreatedBy = by.Person, by.PersonName, by.Via, creator(by)
+	finish(r, tx.Now())
+	if err := tx.Insert(ctx, *r, by, canonical); err != nil {
+		return err
+	}
+	made := s.event(tx.Now(), by, audit.Propose, audit.Success, *r)
+	if r.Bypass != "" { // what let it through; the proposal has a member of its own
+		made.ObjectKind, made.Object = "bypass", r.Bypass
+	}
+	return tx.Audit(ctx, made)
 }
 
 // askedAgain answers with the proposal that waits already, and says on the trail that it was asked for again.

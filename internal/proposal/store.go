@@ -90,6 +90,7 @@ type Tx interface {
 	Audit(ctx context.Context, events ...audit.Event) error
 
 	Runs
+	Leaves
 }
 
 // Stay is the time in which a patient will be at a visit. Except is that visit.
