@@ -55,10 +55,7 @@ type PolicyRow struct {
 	At       time.Time
 }
 
-// mostPolicies is how much of the history a page shows.
-const mostPolicies = 200
-
-// Policies lists the versions of the clinic's policies, the newest first. One statement.
+// Policies lists all versions of the clinic's policies, the newest first: people make few. One statement.
 func (t *Tx) Policies(ctx context.Context) ([]PolicyRow, error) {
 	var rows []struct {
 		Action, Proposal string
@@ -69,7 +66,7 @@ func (t *Tx) Policies(ctx context.Context) ([]PolicyRow, error) {
 		At               time.Time
 	}
 	err := t.sel(ctx, &rows, `SELECT action, version, least_risk AS leastrisk, people, coalesce(proposal, '') AS proposal, set_by AS "by.id", set_name AS "by.name", set_at AS at
-		FROM policies ORDER BY set_at DESC, action, version DESC LIMIT $1`, mostPolicies)
+		FROM policies ORDER BY set_at DESC, action, version DESC`)
 	out := make([]PolicyRow, len(rows))
 	for i, r := range rows {
 		out[i] = PolicyRow{Action: r.Action, Policy: proposal.Policy{Version: r.Version, LeastRisk: r.LeastRisk, People: r.People}, Proposal: r.Proposal, By: r.By, At: r.At}

@@ -27,6 +27,9 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 		return p, err
 	}
 	p.Confirm = permission(proposal.MayConfirm(by, r, r.Risk, second))
+	if r.State == proposal.StateProposed && r.ApprovedBy(by.Person) != nil {
+		p.Confirm = views.Permission{Code: refusal.AlreadyDecided}
+	}
 	p.Reject = permission(proposal.MayReject(by, r, r.Risk, second))
 	p.Revise = permission(proposal.MayRevise(by, r))
 	p.Stop = permission(proposal.MayStop(by, r))
@@ -97,6 +100,10 @@ func (s *Server) sayRefused(ctx context.Context, t *db.Tx, by clinic.Actor, p *v
 	r := p.Record
 	if try.refusal.Code == refusal.AlreadyDecided && r.DecidedBy != nil && r.DecidedBy.ID == by.ID() {
 		p.Flash = views.Flash{Kind: views.FlashNotice, Text: "You had decided this already. This click changed nothing."}
+		return nil
+	}
+	if try.refusal.Code == refusal.AlreadyDecided && r.State == proposal.StateProposed && r.ApprovedBy(by.Person) != nil {
+		p.Flash = views.Flash{Kind: views.FlashNotice, Text: try.refusal.Message + " This click changed nothing."}
 		return nil
 	}
 	p.Refusal = pageRefusal(try.refusal)

@@ -84,6 +84,10 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 	switch a.Action {
 	case audit.Propose, audit.Revise:
 		return e, false
+	case audit.Approve:
+		e.Title, e.Text = "Approved", "More than one person must."
+	case audit.ChangePolicy:
+		e.Title, e.Mark = "Policy changed", views.MarkDone
 	case audit.Confirm:
 		e.Title = "Confirmed"
 		if a.Outcome == audit.Failed {

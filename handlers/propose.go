@@ -21,6 +21,9 @@ func (s *Server) newProposal(c echo.Context) error {
 		return err
 	}
 	values := c.QueryParams()
+	if actionOf(values.Get("action")) == views.ActionPolicy {
+		return redirect(c, views.PolicyURL)
+	}
 	typed, err := s.heldFields(c, "/proposals")
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (s *Server) editProposal(c echo.Context) error {
 	if denied := proposal.MayRevise(actor(c), r); denied != nil {
 		return s.refusedOnCard(c, id, denied, pressed{})
 	}
-	if r.State != proposal.StateProposed || r.Tampered() {
+	if r.State != proposal.StateProposed || r.Tampered() || r.Action == views.ActionPolicy {
 		return redirect(c, cardPath(id))
 	}
 	status := http.StatusOK
@@ -95,6 +95,9 @@ func (s *Server) reviseProposal(c echo.Context) error {
 	if failed != nil {
 		return failed
 	}
+	if now.Action == views.ActionPolicy {
+		return s.refusedOnCard(c, id, err, try)
+	}
 	if aboutPatient(now.Action) {
 		return s.editPatientForm(c, now, fields, x)
 	}
@@ -111,8 +114,8 @@ func (s *Server) readEdit(c echo.Context, id string, v url.Values, refused *refu
 		if r, err = t.Proposal(c.Request().Context(), id); err != nil {
 			return err
 		}
-		if r.Tampered() {
-			return nil // there is nothing to edit
+		if r.Tampered() || r.Action == views.ActionPolicy {
+			return nil // there is nothing to edit; another policy is another proposal
 		}
 		if aboutPatient(r.Action) || r.Plan.IsBulk() {
 			return nil // another form: editPatientForm, bulkFormPage

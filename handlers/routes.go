@@ -80,6 +80,8 @@ func (s *Server) routes() []route {
 		{method: http.MethodPost, path: "/outbox/:id/retry", access: page, handle: s.retryMessage, form: outboxForm},
 		{method: http.MethodPost, path: "/outbox/demo", access: page, handle: s.setDemoSender, form: outboxForm},
 		{method: http.MethodGet, path: "/audit", access: page, handle: s.showAudit},
+		{method: http.MethodGet, path: views.PolicyURL, access: page, handle: s.showPolicy},
+		{method: http.MethodPost, path: views.PolicyURL, access: page, handle: s.setPolicy, form: policyForm},
 		{method: http.MethodGet, path: views.AgentsURL, access: page, handle: s.showAgents},
 		{method: http.MethodPost, path: views.GrantBypassURL, access: page, handle: s.grantBypass, form: agentsForm},
 		{method: http.MethodPost, path: views.GrantBypassURL + "/:id/end", access: page, handle: s.endBypass, form: agentsForm},

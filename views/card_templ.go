@@ -411,14 +411,14 @@ func card(p CardPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else if p.open() && !p.Record.Stale {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p><b>Nothing has changed yet.</b> Confirming ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<p><b>Nothing has changed yet.</b> ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var18 string
-					templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(effects(p.Record.Plan))
+					templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(p.confirming())
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/card.templ`, Line: 69, Col: 77}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/card.templ`, Line: 69, Col: 58}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 					if templ_7745c5c3_Err != nil {
@@ -1475,7 +1475,7 @@ func messages(p CardPage) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if len(p.Record.Plan.Messages) == 0 && !aboutPatient(p.Record.Plan) {
+		if len(p.Record.Plan.Messages) == 0 && !aboutPatient(p.Record.Plan) && !aboutPolicy(p.Record.Plan) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 123, "<section class=\"msg\" aria-labelledby=\"m0\"><h2 id=\"m0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

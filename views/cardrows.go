@@ -66,6 +66,8 @@ func cardRows(r proposal.Record) []diffRow {
 		return nil
 	case aboutPatient(r.Plan):
 		return patientRows(r.Plan)
+	case aboutPolicy(r.Plan):
+		return summaryRows(r.Summary)
 	case r.Plan.Before != nil && r.Plan.After != nil && r.Plan.After.Status == "cancelled":
 		return cancelRows(r, before)
 	case r.Plan.Before != nil && r.Plan.After != nil:
@@ -232,6 +234,8 @@ func effects(p proposal.Plan) string {
 			parts = append(parts, "registers 1 patient")
 		case proposal.OpContact:
 			parts = append(parts, "changes 1 patient’s contact details")
+		case proposal.OpPolicy:
+			parts = append(parts, "changes this clinic’s policy")
 		}
 	}
 	now, reminders := map[string]int{}, 0
@@ -254,7 +258,7 @@ func effects(p proposal.Plan) string {
 	case 0:
 		return "runs what is shown"
 	case 1:
-		if len(p.Messages) == 0 && !aboutPatient(p) {
+		if len(p.Messages) == 0 && !aboutPatient(p) && !aboutPolicy(p) {
 			return parts[0] + "; nobody will be told"
 		}
 		return parts[0]

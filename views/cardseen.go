@@ -46,6 +46,9 @@ func seenRows(saw, current proposal.Plan) []seenRow {
 		{label: "Status", now: or(cell{main: now.status}), saw: cell{a.status, nonEmpty(reasonOf(saw))}, is: cell{b.status, nonEmpty(reasonOf(current))}},
 		{label: "Goes to", now: none, saw: cell{main: recipients(saw)}, is: cell{main: recipients(current)}},
 	}
+	if aboutPolicy(current) {
+		rows = policySeen(saw, current)
+	}
 	if aboutPatient(current) {
 		rows = patientSeen(saw, current)
 	}

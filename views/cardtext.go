@@ -148,19 +148,6 @@ func (p CardPage) noConfirm() string {
 	return ""
 }
 
-func approvalsText(a proposal.Approvals) string {
-	out := fmt.Sprintf("Needs %d people; %d so far", a.Needed, len(a.Given))
-	for i, g := range a.Given {
-		if i == 0 {
-			out += ": "
-		} else {
-			out += ", "
-		}
-		out += g.Name
-	}
-	return out + "."
-}
-
 // optionText names an alternative so that it can be told from the others: day, time, zone offset, practitioner.
 func (p CardPage) optionText(o Slot) string {
 	name := o.Zone

@@ -33,11 +33,9 @@ func (p CardPage) changedPins() bool {
 	return p.undecided() && p.Seen == nil && (p.Record.Stale || len(p.Record.Changed) > 0) && !p.partlyStale()
 }
 
-func (p CardPage) approvalsOpen() bool { return p.undecided() && p.Record.Approvals.Needed > 1 }
-
 // visit is the facts of the plan's visit, after or before; nil when there are none to show.
 func (p CardPage) visit() *proposal.Facts {
-	if p.Record.Tampered() || aboutPatient(p.Record.Plan) || p.Record.Plan.IsBulk() {
+	if p.Record.Tampered() || aboutPatient(p.Record.Plan) || p.Record.Plan.IsBulk() || aboutPolicy(p.Record.Plan) {
 		return nil
 	}
 	if p.Record.Plan.After != nil {
@@ -103,6 +101,8 @@ func (p CardPage) heads() (now, next string) {
 	switch {
 	case aboutPatient(p.Record.Plan):
 		return p.patientHeads()
+	case aboutPolicy(p.Record.Plan) && p.Record.State == proposal.StateCompleted:
+		return "Before", "Now"
 	case p.Record.Plan.Before == nil && p.Record.State == proposal.StateCompleted:
 		return "", "Booked"
 	case p.Record.Plan.Before == nil:
@@ -156,6 +156,9 @@ func (p CardPage) again() string {
 	}
 	if p.Record.Plan.IsBulk() {
 		return BulkURL(p.Record.ID)
+	}
+	if aboutPolicy(p.Record.Plan) {
+		return PolicyURL
 	}
 	if f == nil {
 		return "/"

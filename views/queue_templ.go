@@ -1064,7 +1064,7 @@ func queueNow(s Shell, viewer string, q QueueItem) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var50 string
-				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(approvalsText(q.Approvals))
+				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(approvalsWord(q.Approvals))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/queue.templ`, Line: 182, Col: 37}
 				}

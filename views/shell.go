@@ -19,6 +19,7 @@ const (
 	NavWaiting   = "waiting"
 	NavRebooking = "rebooking"
 	NavAudit     = "audit"
+	NavPolicy    = "policy" // administrators and reviewers
 	NavAgents    = "agents" // administrators only
 )
 

@@ -22,7 +22,7 @@ func FieldWord(name string) string {
 	words := map[string]string{"appointment": "Visit", "patient": "Patient", "practitioner": "Practitioner", "location": "Location", "type": "Type",
 		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason",
 		"family": "Family name", "given": "Given names", "birth_date": "Birth date", "mrn": "MRN", "phone": "Phone", "email": "E-mail",
-		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "confirm_not_duplicate": "Somebody else",
+		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "action": "Action", "least_risk": "Risk at least", "people": "People", "confirm_not_duplicate": "Somebody else",
 		"agent": "Agent", "minutes": "Minutes", "most": "Most proposals"}
 	if w, ok := words[name]; ok {
 		return w
@@ -85,6 +85,12 @@ func ActionWord(action string) string {
 	return word(map[string]string{"reschedule_appointment": "Move", "book_appointment": "Book", "cancel_appointment": "Cancel",
 		"register_patient": "Register", "update_contact": "Change contact", "send_message": "Message", "bulk_change": "Change many",
 		"change_policy": "Change policy", "resolve_operation": "Resolve"}, name)
+}
+
+// actionName is an action's name in words, without its version.
+func actionName(action string) string {
+	name, _, _ := strings.Cut(action, "@")
+	return strings.ReplaceAll(name, "_", " ")
 }
 
 // ReasonCodes are the reasons of a cancellation (contract section 6), in the order they are offered.
@@ -150,11 +156,11 @@ func AuditWord(code string) string {
 	return word(map[string]string{audit.SignIn: "Signed in", audit.SignOut: "Signed out", audit.ReadPatient: "Looked at a patient",
 		audit.ReadAppointment: "Looked at an appointment", audit.SearchPatients: "Searched patients", audit.ListAppointments: "Listed appointments",
 		audit.ReadDay: "Looked at a day sheet", audit.ReadProposal: "Looked at a proposal", audit.ListProposals: "Looked at the queue",
-		audit.Propose: "Proposed", audit.Revise: "Edited a proposal", audit.Confirm: "Confirmed", audit.Reject: "Rejected", audit.Withdraw: "Withdrew",
+		audit.Propose: "Proposed", audit.Revise: "Edited a proposal", audit.Approve: "Approved, with others to follow", audit.Confirm: "Confirmed", audit.Reject: "Rejected", audit.Withdraw: "Withdrew",
 		audit.ClaimProposal: "Took a proposal on", audit.ReleaseProposal: "Gave a proposal back", audit.DelegateProposal: "Handed a proposal over",
 		audit.EscalateProposal: "Escalated a proposal", audit.CommentProposal: "Commented on a proposal",
 		audit.Expire: "Expired", audit.PlanTampered: "A stored plan does not match its hash", audit.MoveAppointment: "Moved an appointment",
-		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status",
+		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status", audit.ChangePolicy: "Changed the policy", audit.ReadPolicy: "Looked at the policy",
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
 		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
 		audit.ReadAudit: "Looked at the audit trail", audit.ReadEvidence: "Looked at evidence", audit.Partial: "Partly done", audit.ListAgents: "Looked at the agents",
@@ -167,6 +173,7 @@ func AuditWord(code string) string {
 func whyNot(code string) string {
 	return word(map[string]string{
 		refusal.SelfApprovalForbidden:   "You asked for this, edited it, or own the agent that did. A change of this risk needs a reviewer who did not.",
+		refusal.AlreadyDecided:          "You have approved this already; it needs another person.",
 		refusal.PermissionDenied:        "Your role may not decide this one. A reviewer can.",
 		refusal.ConfirmationNeedsPerson: "Only a person can confirm, signed in as themselves.",
 	}, code)

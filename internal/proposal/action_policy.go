@@ -25,20 +25,8 @@ var changePolicy = action{
 	},
 	check: checkPolicy,
 	draft: draftPolicy,
-	title: func(p Plan) string { return "Change this clinic’s policy for " + p.After.Policy.Action },
+	title: func(p Plan) string { return "Change this clinic’s policy for " + plainName(p.After.Policy.Action) },
 	audit: audit.ChangePolicy,
-}
-
-// PolicyParameters are the parameters of change_policy@1.
-func PolicyParameters(action string, p Policy) map[string]any {
-	out := map[string]any{"action": action, "least_risk": nil, "people": nil}
-	if p.LeastRisk != nil {
-		out["least_risk"] = *p.LeastRisk
-	}
-	if p.People != nil {
-		out["people"] = int64(*p.People)
-	}
-	return out
 }
 
 // readPolicy is the policy that parameters, each of which is right, ask for.

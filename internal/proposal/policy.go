@@ -26,6 +26,14 @@ func MayPropose(a clinic.Actor, action string) error {
 	return nil
 }
 
+// MayReadPolicy: who decides by it and who sets it.
+func MayReadPolicy(a clinic.Actor) error {
+	if a.Kind == clinic.KindUser && (a.Role == clinic.RoleAdmin || a.Role == clinic.RoleReviewer) {
+		return nil
+	}
+	return refusal.New(refusal.PermissionDenied, "Only administrators and reviewers look at the policy.")
+}
+
 // MayConfirm is the one rule of who decides (contract section 7), for every door. It is asked when a card is drawn and
 // again inside the confirming transaction, with the role of that moment.
 func MayConfirm(a clinic.Actor, r Record, risk string, secondPerson bool) error {

@@ -74,8 +74,14 @@ func patientRows(row rowOf) {
 	row("Wants to be told by", func(f *Facts) string { return contactWords[f.Patient.Contact] })
 }
 
+// plainName is an action's name without its version, in words.
+func plainName(action string) string {
+	name, _, _ := strings.Cut(action, "@")
+	return strings.ReplaceAll(name, "_", " ")
+}
+
 func policyRows(row rowOf) {
-	row("Action", func(f *Facts) string { return f.Policy.Action })
+	row("Action", func(f *Facts) string { return plainName(f.Policy.Action) })
 	row("Risk", func(f *Facts) string { return f.Policy.policy().FloorWords() })
 	row("People", func(f *Facts) string { return f.Policy.policy().PeopleWords() })
 }

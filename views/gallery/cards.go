@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"slices"
 	"time"
 
 	"countersign/internal/clinic"
@@ -14,7 +15,7 @@ func cards() []Item {
 	add := func(name string, p views.CardPage) {
 		out = append(out, Item{Name: "card-" + name, Component: views.Card(p), Refused: p.Refusal.Status == 403 || p.Refusal.Status == 409 || p.Refusal.Status == 410, Fragment: p.HTMX})
 	}
-	for _, c := range append(liveCards(), append(refusedCards(), overCards()...)...) {
+	for _, c := range slices.Concat(liveCards(), refusedCards(), overCards(), policyCards()) {
 		add(c.name, c.page)
 	}
 	return out
@@ -51,6 +52,10 @@ func liveCards() []namedCard {
 	long.Rivals = []views.Rival{{Proposal: "2229", Title: "Book a Standard visit for Theodor Vang", StartsAt: wall(kona, 2026, 11, 6, 9, 0), Zone: kona}}
 	two := long
 	two.Record.Risk, two.Record.Approvals = proposal.Critical, proposal.Approvals{Needed: 2, Given: []clinic.Ref{{ID: "b", Name: "Ben Holt"}}}
+	two.Record.Approved = []proposal.Approval{{Person: two.Record.Approvals.Given[0], Via: "page", At: at(21, 10, 3), Role: clinic.RoleReviewer}}
+	given := two
+	given.Viewer, given.Confirm = "b", views.Permission{Code: refusal.AlreadyDecided}
+	given.Shell = flashed(given.Shell, views.FlashNotice, "You have approved this already; it needs another person. This click changed nothing.")
 	same := may
 	same.Record = record(samePlace(), hashA, proposal.StateProposed)
 	stale := may
@@ -60,7 +65,7 @@ func liveCards() []namedCard {
 	other.Record.Summary = proposal.Summary{Title: "Change how Aoife O'Brien-Núñez is told", Fields: []proposal.Field{{Label: "Phone", Old: nil, New: ptr("+45 00 20 04 11")}, {Label: "E-mail", Old: ptr("aoife@example.test"), New: ptr("aoife@example.test")}}}
 	return []namedCard{
 		{"proposed", may}, {"edited", edited}, {"fragment", part}, {"may-not-decide", mayNot}, {"may-nothing", admin},
-		{"long-reviewer", long}, {"two-approvals", two}, {"same-practitioner", same},
+		{"long-reviewer", long}, {"two-approvals", two}, {"two-approvals-given", given}, {"same-practitioner", same},
 		{"book-unreachable", cardOf(record(bookPlan(), hashA, proposal.StateProposed))}, {"cancel-not-told", cardOf(record(cancelPlan(), hashA, proposal.StateProposed))},
 		{"stale-pins", stale}, {"other-action", other},
 	}

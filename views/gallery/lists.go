@@ -22,6 +22,9 @@ func lists() []Item {
 		Fields: []refusal.Field{{Name: "reason", Message: "Say why; it stays on record."}, {Name: "minutes", Message: "A whole number from 1 to 60."}}}
 	none := views.AgentsPage{Shell: agents.Shell}
 	return []Item{
+		{Name: "policy", Component: views.Policy(policyPage(admin, true))},
+		{Name: "policy-read", Component: views.Policy(policyPage(reviewer(""), false))},
+		{Name: "policy-refused", Component: views.Policy(policyRefused(admin))},
 		{Name: "agents", Component: views.Agents(agents)},
 		{Name: "agents-refused", Component: views.Agents(refused)},
 		{Name: "agents-none", Component: views.Agents(none)},
