@@ -30,6 +30,8 @@ type route struct {
 	form func(echo.Context) string
 	// reads, of a GET of one thing: the audit action, so that asking for what is not there is written down too.
 	reads string
+	// decides: somebody can approve a proposal here. Each such door is tried for self-approval and for one person twice.
+	decides bool
 }
 
 // routes lists every route there is; the tests walk it.
@@ -92,7 +94,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/proposals/:id" + talkPoll, access: page, handle: s.cardChanged},
 		{method: http.MethodGet, path: "/proposals/:id/edit", access: page, handle: s.editProposal, reads: audit.ReadProposal},
 		{method: http.MethodPost, path: "/proposals/:id/revisions", access: page, handle: s.reviseProposal, form: reviseForm},
-		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf},
+		{method: http.MethodPost, path: "/proposals/:id/confirm", access: page, handle: s.confirmProposal, form: cardOf, decides: true},
 		{method: http.MethodPost, path: "/proposals/:id/reject", access: page, handle: s.rejectProposal, form: cardOf},
 
 		{method: http.MethodPost, path: "/proposals/:id/stop", access: page, handle: s.stopProposal, form: cardOf},
@@ -112,7 +114,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/api/v1/proposals", access: api, handle: s.apiProposals},
 		{method: http.MethodGet, path: "/api/v1/proposals/:id", access: api, handle: s.apiProposal, reads: audit.ReadProposal},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/revisions", access: api, handle: s.apiRevise},
-		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm},
+		{method: http.MethodPost, path: "/api/v1/proposals/:id/confirm", access: api, handle: s.apiConfirm, decides: true},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/reject", access: api, handle: s.apiReject},
 		{method: http.MethodPost, path: "/api/v1/proposals/:id/stop", access: api, handle: s.apiStop},
 		{method: http.MethodPost, path: "/api/v1/threads", access: api, handle: s.apiStartThread},
@@ -120,7 +122,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/api/v1/threads/:id", access: api, handle: s.apiThread},
 		{method: http.MethodPost, path: "/api/v1/threads/:id/messages", access: api, handle: s.apiSay},
 		{method: http.MethodGet, path: "/api/v1/runs/:id", access: api, handle: s.apiRun},
-		{method: http.MethodPost, path: "/api/v1/runs/:id/confirm", access: api, handle: s.apiDecide},
+		{method: http.MethodPost, path: "/api/v1/runs/:id/confirm", access: api, handle: s.apiDecide, decides: true},
 		{method: http.MethodGet, path: "/api/v1/events", access: api, handle: s.events},
 		{method: http.MethodGet, path: "/api/v1/audit", access: api, handle: s.apiAudit},
 	}
