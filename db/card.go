@@ -13,6 +13,11 @@ func (t *Tx) Proposal(ctx context.Context, id string) (proposal.Record, error) {
 	return proposal.Current(ctx, proposalTx{t}, id)
 }
 
+// Proposals is a page of the clinic's proposals, terminal ones too. Two statements.
+func (t *Tx) Proposals(ctx context.Context, f proposal.Filter) ([]proposal.Record, error) {
+	return proposal.Select(ctx, proposalTx{t}, f)
+}
+
 // RevisionPlan is the plan of one revision with its hash, as stored. One statement. Errors: not_found.
 func (t *Tx) RevisionPlan(ctx context.Context, id string, revision int) (proposal.Plan, string, error) {
 	canonical, hash, err := proposalTx{t}.Revision(ctx, id, revision)

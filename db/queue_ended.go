@@ -28,9 +28,9 @@ type Ended struct {
 	Failed  int      // messages that failed
 }
 
-// took is when the trail first shows the one who decided at the decided revision.
-const took = `extract(epoch FROM p.decided_at - (SELECT min(a.at) FROM audit a WHERE a.clinic = p.clinic AND a.proposal = p.id AND a.actor = p.decided_by
-	AND a.action = 'proposal.read' AND a.revision = p.revision AND a.at <= p.decided_at))::float8`
+// took is how long after the decided revision was first shown to the one who decided; AuditFilter.Within judges alike.
+const took = `extract(epoch FROM p.decided_at - (SELECT min(s.at) FROM showings s WHERE s.clinic = p.clinic AND s.proposal = p.id AND s.person = p.decided_by
+	AND s.revision = p.revision AND s.at <= p.decided_at))::float8`
 
 // Ended lists what is over, newest first; next is the cursor of the page after, "" at the end. One statement. Errors:
 // validation_failed for a cursor that is none of ours.

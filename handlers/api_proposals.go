@@ -1,11 +1,14 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"countersign/db"
+	"countersign/internal/audit"
+	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 )
@@ -16,11 +19,33 @@ func (s *Server) apiProposal(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.Desk.Get(c.Request().Context(), actor(c), id)
+	r, err := s.givenProposal(c.Request().Context(), actor(c), id)
 	if err != nil {
 		return err
 	}
 	return s.json(c, http.StatusOK, r)
+}
+
+// givenProposal reads a proposal for a program, and writes down that it was given.
+func (s *Server) givenProposal(ctx context.Context, by clinic.Actor, id string) (r proposal.Record, err error) {
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		if r, err = t.Proposal(ctx, id); err != nil {
+			return err
+		}
+		return s.answerShown(ctx, t, by, r)
+	})
+	return r, err
+}
+
+// givenProposals reads a list of them. A list is no card: the look is written down, and not what each showed.
+func (s *Server) givenProposals(ctx context.Context, by clinic.Actor, f proposal.Filter) (items []proposal.Record, err error) {
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		if items, err = t.Proposals(ctx, f); err != nil {
+			return err
+		}
+		return t.Audit(ctx, s.readEvent(t, by, audit.ListProposals, "", "", 0, ""))
+	})
+	return items, err
 }
 
 // apiProposals is GET /proposals?state=&cursor=: newest first, terminal ones too.
@@ -39,7 +64,7 @@ func (s *Server) apiProposals(c echo.Context) error {
 	if f.Before, err = proposalCursor(c.QueryParam("cursor")); err != nil {
 		return err
 	}
-	items, err := s.Desk.List(c.Request().Context(), actor(c), f)
+	items, err := s.givenProposals(c.Request().Context(), actor(c), f)
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,21 @@ func (s *Server) apiThreads(c echo.Context) error {
 	if f.Before, err = proposalCursor(c.QueryParam("cursor")); err != nil {
 		return err
 	}
-	list, err := s.Talk.Threads(c.Request().Context(), actor(c), f)
+	by, ctx := actor(c), c.Request().Context()
+	var list []assistant.Thread
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
+		if list, err = s.Talk.List(ctx, t.Assistant(), by, f); err != nil {
+			return err
+		}
+		for _, h := range list[:min(limit, len(list))] {
+			if h.Pending() != nil {
+				if err := s.pendingShown(ctx, t, by, h.Proposals[h.Pending().Proposal]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -104,11 +118,18 @@ func (s *Server) apiThreads(c echo.Context) error {
 
 // apiThread is GET /threads/{id}.
 func (s *Server) apiThread(c echo.Context) error {
-	t, err := s.Talk.Thread(c.Request().Context(), actor(c), c.Param("id"))
+	by, ctx := actor(c), c.Request().Context()
+	var h assistant.Thread
+	err := s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) (err error) {
+		if h, err = s.Talk.Read(ctx, t.Assistant(), by, c.Param("id")); err != nil || h.Pending() == nil {
+			return err
+		}
+		return s.pendingShown(ctx, t, by, h.Proposals[h.Pending().Proposal])
+	})
 	if err != nil {
 		return err
 	}
-	return s.json(c, http.StatusOK, threadAnswer(t))
+	return s.json(c, http.StatusOK, threadAnswer(h))
 }
 
 // apiSay is POST /threads/{id}/messages: words, or a choice that was offered last.

@@ -9,7 +9,6 @@ import (
 
 	"countersign/db"
 	"countersign/internal/assistant"
-	"countersign/internal/audit"
 	"countersign/internal/clinic"
 	"countersign/internal/refusal"
 	"countersign/views"
@@ -52,13 +51,7 @@ func (s *Server) showAssistant(c echo.Context) error {
 		if p, err = s.assistantPage(c, t, id); err != nil || p.Card == nil {
 			return err
 		}
-		r := p.Card.Record
-		read := s.readEvent(t, by, audit.ReadProposal, "proposal", r.ID, 0, "")
-		read.Proposal, read.Revision, read.PlanHash = r.ID, r.Revision, r.PlanHash
-		if r.Plan.After != nil {
-			read.Patient = r.Plan.After.Patient.ID
-		}
-		return t.Audit(ctx, read)
+		return s.cardShown(ctx, t, by, *p.Card)
 	})
 	if err != nil {
 		return err
@@ -70,9 +63,12 @@ func (s *Server) showAssistant(c echo.Context) error {
 // assistantChanged is what an open conversation asks by itself: nothing while it stands as it was seen.
 func (s *Server) assistantChanged(c echo.Context) error {
 	var p views.AssistantPage
-	err := s.read(c, func(t *db.Tx) (err error) {
+	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) (err error) {
 		p, err = s.assistantPage(c, t, c.Param("thread"))
-		return err
+		if err != nil || p.Card == nil || p.Thread.Seen == c.QueryParam("seen") {
+			return err
+		}
+		return s.cardShown(c.Request().Context(), t, actor(c), *p.Card)
 	})
 	if err != nil {
 		return err
@@ -121,18 +117,23 @@ func (s *Server) sayToAssistant(c echo.Context) error {
 		return err
 	}
 	var p views.AssistantPage
-	err = s.read(c, func(t *db.Tx) (err error) {
-		p, err = s.assistantPage(c, t, id)
-		return err
+	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) (err error) {
+		if p, err = s.assistantPage(c, t, id); err != nil {
+			return err
+		}
+		if status == http.StatusConflict {
+			p.Card = nil // no 409 holds a live confirm form
+		}
+		if p.Card == nil {
+			return nil
+		}
+		return s.cardShown(ctx, t, by, *p.Card)
 	})
 	if err != nil {
 		return err
 	}
 	if r != nil {
 		p.Text, p.Refusal = in.Text, pageRefusal(r)
-		if status == http.StatusConflict {
-			p.Card = nil // no 409 holds a live confirm form
-		}
 	}
 	return s.render(c, status, views.Assistant(p))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/db"
-	"countersign/internal/audit"
 	"countersign/internal/refusal"
 	"countersign/views"
 )
@@ -29,12 +28,7 @@ func (s *Server) showCard(c echo.Context) error {
 		if p, err = s.cardPage(c, t, id, pressed{}); err != nil {
 			return err
 		}
-		read := s.readEvent(t, by, audit.ReadProposal, "proposal", id, 0, "")
-		read.Proposal, read.Revision, read.PlanHash = id, p.Record.Revision, p.Record.PlanHash
-		if p.Record.Plan.After != nil {
-			read.Patient = p.Record.Plan.After.Patient.ID
-		}
-		return t.Audit(ctx, read)
+		return s.cardShown(ctx, t, by, p)
 	})
 	if err != nil {
 		return err
@@ -61,7 +55,10 @@ func (s *Server) decided(c echo.Context, id string, status int, replayed bool) e
 	if !isHTMX(c) {
 		return redirect(c, cardPath(id))
 	}
-	return s.answerCard(c, id, status, pressed{})
+	if err := s.answerCard(c, id, status, pressed{}); err != nil {
+		return redirect(c, cardPath(id)) // it was done: what became of it is said by the card alone
+	}
+	return nil
 }
 
 // refusedOnCard answers a refusal with the card as it stands now, without a live Confirm. What the card does not speak
@@ -92,9 +89,11 @@ func (s *Server) refusedOnCard(c echo.Context, id string, err error, try pressed
 // answerCard draws the card after something was tried on it.
 func (s *Server) answerCard(c echo.Context, id string, status int, try pressed) error {
 	var p views.CardPage
-	err := s.read(c, func(t *db.Tx) (err error) {
-		p, err = s.cardPage(c, t, id, try)
-		return err
+	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) (err error) {
+		if p, err = s.cardPage(c, t, id, try); err != nil {
+			return err
+		}
+		return s.cardShown(c.Request().Context(), t, actor(c), p)
 	})
 	if err != nil {
 		return err

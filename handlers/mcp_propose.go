@@ -40,7 +40,7 @@ func (s *Server) toolProposal(c *call) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	r, err := s.Desk.Get(c, c.by, id)
+	r, err := s.givenProposal(c, c.by, id)
 	if err != nil {
 		return told{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Server) toolProposals(c *call) (told, error) {
 	if err != nil {
 		return told{}, err
 	}
-	found, err := s.Desk.List(c, c.by, f)
+	found, err := s.givenProposals(c, c.by, f)
 	if err != nil {
 		return told{}, err
 	}

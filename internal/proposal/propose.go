@@ -80,6 +80,9 @@ func (s *Service) propose(ctx context.Context, by clinic.Actor, p Proposing) (An
 		if err := s.insert(ctx, tx, by, &r, reason, canonical); err != nil {
 			return err
 		}
+		if err := s.showAnswer(ctx, tx, by, r); err != nil {
+			return err
+		}
 		body, err := encode(r)
 		if err != nil {
 			return err
@@ -118,6 +121,9 @@ func (s *Service) insert(ctx context.Context, tx Tx, by clinic.Actor, r *Record,
 // askedAgain answers with the proposal that waits already, and says on the trail that it was asked for again.
 func (s *Service) askedAgain(ctx context.Context, tx Tx, by clinic.Actor, key string, r Record) (Answer, error) {
 	if err := tx.Audit(ctx, s.event(tx.Now(), by, audit.Propose, audit.Success, r)); err != nil {
+		return Answer{}, err
+	}
+	if err := s.showAnswer(ctx, tx, by, r); err != nil {
 		return Answer{}, err
 	}
 	body, err := encode(r)

@@ -55,6 +55,9 @@ func (s *Service) Revise(ctx context.Context, by clinic.Actor, e Revising) (Answ
 		if err := tx.Audit(ctx, s.event(c.Now, by, audit.Revise, audit.Success, next)); err != nil {
 			return err
 		}
+		if err := s.showAnswer(ctx, tx, by, next); err != nil {
+			return err
+		}
 		body, err := encode(next)
 		out = Answer{Status: StatusCreated, Body: body, Record: next}
 		return err

@@ -88,6 +88,8 @@ type Tx interface {
 	List(ctx context.Context, f Filter) ([]Record, error)
 
 	Audit(ctx context.Context, events ...audit.Event) error
+	// Show records what somebody is shown; with once only what was not shown to them through that door before.
+	Show(ctx context.Context, once bool, shown ...Showing) (int64, error)
 
 	Runs
 	Leaves
