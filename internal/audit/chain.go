@@ -53,3 +53,5 @@ func (l Link) Leaf() Hash { return sha256.Sum256(append([]byte{0}, l.record()...
 func ChainStart(clinic string) Hash {
 	return sha256.Sum256(fmt.Appendf(nil, "countersign.chain.v1\nclinic %s\nstart\n", clinic))
 }
+
+func sha(b []byte) Hash { return sha256.Sum256(b) }

@@ -126,7 +126,7 @@ func readCheckpoint(text string) (c Checkpoint, err error) {
 	var ok [3]bool
 	c.Clinic, ok[0] = strings.CutPrefix(lines[0], origin)
 	c.Size, err = strconv.ParseInt(lines[1], 10, 64)
-	root, rootErr := base64.StdEncoding.DecodeString(lines[2])
+	root, rootErr := base64.StdEncoding.Strict().DecodeString(lines[2])
 	c.Root, ok[1] = HashOf(root)
 	c.Head, ok[2] = ParseHash(strings.TrimPrefix(lines[3], "chain "))
 	at, atErr := time.Parse(time.RFC3339, strings.TrimPrefix(lines[4], "time "))
