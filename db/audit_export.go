@@ -31,14 +31,17 @@ func (d *DB) EachSealed(ctx context.Context, clinic string, f AuditFilter, after
 	for ; after < upTo; after += chainWindow {
 		var rows []sealedRow
 		err := d.Read(ctx, clinic, func(t *Tx) error {
-			w, err := f.where()
-			if err != nil {
+			w := &where{}
+			if err := f.narrow(w); err != nil {
 				return err
+			}
+			if f.Appointment != "" {
+				w.and(`(a.object_kind = 'appointment' AND a.object = ? OR a.proposal IN (SELECT p.id FROM proposals p WHERE p.appointment = ?))`, f.Appointment, f.Appointment)
 			}
 			w.and(`c.seq > ? AND c.seq <= ?`, after, min(after+chainWindow, upTo))
 			rows = nil
 			return t.sel(ctx, &rows, `SELECT `+sealedColumns+sealedNames+` FROM chain c LEFT JOIN audit a ON a.clinic = c.clinic AND a.id = c.entry`+
-				namesTables+w.String()+` ORDER BY c.seq`, w.args...)
+				auditNames+w.String()+` ORDER BY c.seq`, w.args...)
 		})
 		if err != nil {
 			return err

@@ -33,8 +33,6 @@ const (
 	coalesce(a.object, '') AS object, coalesce(a.patient, '') AS patient, coalesce(a.proposal, '') AS proposal, coalesce(a.plan_hash, '') AS planhash,
 	coalesce(a.risk, '') AS risk, coalesce(a.request, '') AS request, coalesce(a.version, 0) AS version, coalesce(a.revision, 0) AS revision`
 	sealedNames = `, coalesce(u.name, k.name, '') AS actorname, coalesce(o.name, '') AS onbehalfofname`
-	namesTables = ` LEFT JOIN accounts u ON u.id = a.actor AND u.clinic = a.clinic
-	LEFT JOIN tokens k ON k.id = a.actor AND k.clinic = a.clinic LEFT JOIN accounts o ON o.id = a.on_behalf_of AND o.clinic = a.clinic`
 )
 
 func (r sealedRow) row(clinic string) audit.Row {

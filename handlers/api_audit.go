@@ -77,7 +77,7 @@ func (s *Server) trail(c echo.Context, t *db.Tx, limit int) (rows []db.AuditRow,
 	if err != nil {
 		return nil, "", err
 	}
-	f, err := trailFilter(c, locations)
+	f, err := trailFilter(c, locations, "cursor", "limit")
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,11 +95,11 @@ func (s *Server) trail(c echo.Context, t *db.Tx, limit int) (rows []db.AuditRow,
 }
 
 // trailFilter reads the filters of the page and the API: ids, codes and times, never a name. Errors: validation_failed.
-func trailFilter(c echo.Context, locations []clinic.Location) (db.AuditFilter, error) {
+func trailFilter(c echo.Context, locations []clinic.Location, more ...string) (db.AuditFilter, error) {
 	f := db.AuditFilter{Cursor: c.QueryParam("cursor")}
 	texts := map[string]*string{"actor": &f.Actor, "on_behalf_of": &f.OnBehalfOf, "agent": &f.Agent, "action": &f.Action, "outcome": &f.Outcome, "risk": &f.Risk,
 		"patient": &f.Patient, "appointment": &f.Appointment, "proposal": &f.Proposal, "hash": &f.Hash, "request": &f.Request}
-	others := []string{"location", "from", "to", "fast", "cursor", "limit"}
+	others := append(more, "location", "from", "to", "fast")
 	if err := onlyQuery(c, slices.AppendSeq(others, maps.Keys(texts))...); err != nil {
 		return f, err
 	}

@@ -29,6 +29,13 @@ func (s *Server) showAudit(c echo.Context) error {
 		if p.Shell, err = s.shell(c, t, views.NavAudit, ""); err != nil {
 			return err
 		}
+		if mayExport(by) == nil {
+			key, err := s.AuditKey()
+			if err != nil {
+				return err
+			}
+			p.Key, p.ExportQuery = key.Public, filterText(c.QueryParams())
+		}
 		if err := s.trailChoices(c, t, &p); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"countersign/db"
 	"countersign/db/desktest"
 	"countersign/internal/account"
+	"countersign/internal/audit"
 	"countersign/internal/assistant"
 	"countersign/internal/proposal"
 )
@@ -54,7 +55,7 @@ func serveDesk(t *testing.T, d *desktest.Desk, pool *db.DB) *site {
 	desk := &proposal.Service{Store: db.Proposals{DB: pool}, IDs: desktest.ID, TTL: d.Desk.TTL, Log: log}
 	s.words = script{}
 	talk := &assistant.Service{Store: db.Threads{DB: pool}, Desk: desk, Interpreter: s.words, IDs: desktest.ID, Log: log, Patience: 20 * time.Second}
-	s.deps = Deps{DB: pool, Desk: desk, Talk: talk, Accounts: accounts,
+	s.deps = Deps{AuditKey: audit.KeyOfProcess(rand.Reader), DB: pool, Desk: desk, Talk: talk, Accounts: accounts,
 		Sessions: pool, Rules: account.DefaultRules, Ready: pool.Ready, Random: rand.Reader, Now: time.Now, Log: log, Closing: context.Background()}
 	server := httptest.NewServer(New(s.deps))
 	t.Cleanup(server.Close)

@@ -81,6 +81,10 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/outbox", access: page, handle: s.showOutbox},
 		{method: http.MethodPost, path: "/outbox/:id/retry", access: page, handle: s.retryMessage, form: outboxForm},
 		{method: http.MethodPost, path: "/outbox/demo", access: page, handle: s.setDemoSender, form: outboxForm},
+		{method: http.MethodGet, path: "/audit/export", access: page, handle: s.exportAudit},
+		{method: http.MethodPost, path: "/audit/checkpoint", access: page, handle: s.takeCheckpoint, form: auditForm},
+		{method: http.MethodGet, path: "/audit/:id/receipt", access: page, handle: s.entryReceipt, reads: audit.TakeReceipt},
+		{method: http.MethodGet, path: "/proposals/:id/receipt", access: page, handle: s.proposalReceipt, reads: audit.TakeReceipt},
 		{method: http.MethodGet, path: "/audit", access: page, handle: s.showAudit},
 		{method: http.MethodGet, path: views.PolicyURL, access: page, handle: s.showPolicy},
 		{method: http.MethodPost, path: views.PolicyURL, access: page, handle: s.setPolicy, form: policyForm},
@@ -124,6 +128,7 @@ func (s *Server) routes() []route {
 		{method: http.MethodGet, path: "/api/v1/runs/:id", access: api, handle: s.apiRun},
 		{method: http.MethodPost, path: "/api/v1/runs/:id/confirm", access: api, handle: s.apiDecide, decides: true},
 		{method: http.MethodGet, path: "/api/v1/events", access: api, handle: s.events},
+		{method: http.MethodGet, path: "/api/v1/audit/export", access: api, handle: s.exportAudit},
 		{method: http.MethodGet, path: "/api/v1/audit", access: api, handle: s.apiAudit},
 	}
 }

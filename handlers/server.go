@@ -18,6 +18,7 @@ import (
 	"countersign/db"
 	"countersign/internal/account"
 	"countersign/internal/assistant"
+	"countersign/internal/audit"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -31,6 +32,7 @@ type Deps struct {
 	Accounts *account.Service
 	Sessions account.SessionStore
 	Rules    account.Rules
+	AuditKey func() (*audit.Key, error)  // signs checkpoints and exports; made at first need
 	Ready    func(context.Context) error // nil when the database answers and is migrated
 	Log      *slog.Logger
 	Random   io.Reader // cryptographic

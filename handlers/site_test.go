@@ -22,6 +22,7 @@ import (
 	"countersign/db/dbtest"
 	"countersign/db/desktest"
 	"countersign/internal/account"
+	"countersign/internal/audit"
 	"countersign/internal/proposal"
 )
 
@@ -73,7 +74,7 @@ func newSite(t *testing.T, o siteOptions) *site {
 	if err := accounts.AddDemo(ctx, "havnegade", "lakeview"); err != nil {
 		t.Fatal(err)
 	}
-	s.deps = Deps{DB: d, Desk: &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID}, Accounts: accounts, Sessions: d, Rules: o.rules, Ready: d.Ready, Random: rand.Reader, Now: time.Now,
+	s.deps = Deps{DB: d, AuditKey: audit.KeyOfProcess(rand.Reader), Desk: &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID}, Accounts: accounts, Sessions: d, Rules: o.rules, Ready: d.Ready, Random: rand.Reader, Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Closing: ctx}
 	if o.deps != nil {
 		o.deps(&s.deps)

@@ -81,7 +81,7 @@ END $$;
 -- +goose StatementBegin
 CREATE FUNCTION queue_for_sealing() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO unsealed (clinic, entry) SELECT clinic, id FROM written ORDER BY at, id;
+  INSERT INTO unsealed (clinic, entry) SELECT clinic, id FROM written; -- they stand in the order they were written
   RETURN NULL;
 END $$;
 -- +goose StatementEnd

@@ -28,6 +28,17 @@ type AuditPage struct {
 	MayProve   bool     // the person may read the evidence of a proposal
 	OlderURL   string   // the same filters, the page after; "" = the end
 	Filtered   bool
+
+	// For who may take the trail out: the key that signs it, and the filters as a query. Key "" = may not.
+	Key, ExportQuery string
+}
+
+func (p AuditPage) exportURL(format string) string {
+	q := "format=" + format
+	if p.ExportQuery != "" {
+		q += "&" + p.ExportQuery
+	}
+	return "/audit/export?" + q
 }
 
 // AuditRow is one entry. Who did it is a name; OnBehalfOf is set for agents.

@@ -22,6 +22,7 @@ import (
 	"countersign/handlers"
 	"countersign/internal/account"
 	"countersign/internal/assistant"
+	"countersign/internal/audit"
 	"countersign/internal/proposal"
 )
 
@@ -53,7 +54,7 @@ func newSite(ctx context.Context, url string, log *slog.Logger) (*site, error) {
 	}
 	rules := account.DefaultRules
 	rules.Demo = true
-	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, Desk: s.desk, Talk: talk, Accounts: accounts, Sessions: pool, Rules: rules, Ready: pool.Ready,
+	s.server = httptest.NewServer(handlers.New(handlers.Deps{DB: pool, AuditKey: audit.KeyOfProcess(rand.Reader), Desk: s.desk, Talk: talk, Accounts: accounts, Sessions: pool, Rules: rules, Ready: pool.Ready,
 		Log: log, Random: rand.Reader, Now: time.Now, Closing: ctx}))
 	return s, nil
 }

@@ -131,6 +131,15 @@ func envName(flagName string) string {
 // parse reads the flags and, where a flag was not given, its variable. It says itself what is wrong: errUsage, or
 // flag.ErrHelp.
 func (p *program) parse(f *flag.FlagSet, args []string) error {
+	words, err := p.parseWithFiles(f, args)
+	if err == nil && len(words) > 0 {
+		return p.wrong("%s takes no further words, and got %q", f.Name(), words[0])
+	}
+	return err
+}
+
+// parseWithFiles is parse for a command that takes further words, and gives them.
+func (p *program) parseWithFiles(f *flag.FlagSet, args []string) (words []string, err error) {
 	f.SetOutput(p.stderr)
 	known := map[string]string{} // variable to flag, of all commands
 	all := flag.NewFlagSet("", flag.ContinueOnError)
@@ -142,12 +151,9 @@ func (p *program) parse(f *flag.FlagSet, args []string) error {
 
 	if err := f.Parse(args); err != nil {
 		if err == flag.ErrHelp {
-			return err
+			return nil, err
 		}
-		return errUsage
-	}
-	if f.NArg() > 0 {
-		return p.wrong("%s takes no further words, and got %q", f.Name(), f.Arg(0))
+		return nil, errUsage
 	}
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
@@ -158,20 +164,20 @@ func (p *program) parse(f *flag.FlagSet, args []string) error {
 		}
 		flagName, ok := known[name]
 		if !ok {
-			return p.wrong("unknown variable %s; known are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return nil, p.wrong("unknown variable %s; known are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 		if value == "" || given[flagName] || f.Lookup(flagName) == nil {
 			continue
 		}
 		given[flagName] = true
 		if err := f.Set(flagName, value); err != nil {
-			return p.wrong("%s: %v", name, err) // its value may be a secret
+			return nil, p.wrong("%s: %v", name, err) // its value may be a secret
 		}
 	}
 	if url := p.getenv("DATABASE_URL"); url != "" && f.Lookup("database-url") != nil && !given["database-url"] {
-		return f.Set("database-url", url)
+		return f.Args(), f.Set("database-url", url)
 	}
-	return nil
+	return f.Args(), nil
 }
 
 func (p *program) getenv(name string) string {

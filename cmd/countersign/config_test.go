@@ -43,7 +43,9 @@ func TestCallsThatCannotBeUnderstood(t *testing.T) {
 		{[]string{"COUNTERSIGN_TRUSTED_PROXIES=everybody"}, []string{"serve"}, "COUNTERSIGN_TRUSTED_PROXIES"},
 		{nil, []string{"seed", "--size", "huge"}, "small, medium or large"},
 		{nil, []string{"import", "--clinic", "x", "file"}, "not in this release"},
-		{nil, []string{"audit", "verify"}, "not in this release"},
+		{nil, []string{"audit", "look"}, "usage:"},
+		{nil, []string{"audit", "retain", "--years", "0"}, "at least 1"},
+		{nil, []string{"receipt", "verify"}, "needs a file"},
 	} {
 		status, stdout, stderr := said(t, c.environ, c.args...)
 		if status != 2 || stdout != "" || !strings.Contains(stderr, c.says) {

@@ -40,6 +40,8 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return 0
 	case errors.Is(err, errUsage):
 		return 2
+	case errors.Is(err, errNotWhole):
+		return 1
 	default:
 		fmt.Fprintln(stderr, "countersign: "+inWords(err))
 		return 1
@@ -81,7 +83,17 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "token add":
 		return p.tokenAdd(ctx, args)
 	case "audit verify":
-		return p.later("audit verify")
+		return p.auditVerify(ctx, args)
+	case "audit checkpoint":
+		return p.auditCheckpoint(ctx, args)
+	case "audit key":
+		return p.auditKeyCommand(args)
+	case "audit retain":
+		return p.auditRetain(ctx, args)
+	case "audit cut":
+		return p.auditCut(ctx, args)
+	case "receipt verify":
+		return p.receiptVerify(args)
 	}
 	fmt.Fprint(p.stderr, usage)
 	return errUsage
@@ -97,7 +109,10 @@ const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h li
   user disable    end a person's sessions and tokens, at once
   token add       add an API token; prints it once
   import          (not in this release)
-  audit verify    (not in this release)
+  audit verify    check the trail, or an exported file without a database; status 0 only when it is whole
+  audit checkpoint  sign what the trail is now, to keep elsewhere;  audit key  prints the public key
+  audit retain    set for how many years a clinic's trail is kept;  audit cut  removes what is older
+  receipt verify  check a receipt from its text alone
   version
 
 Every setting is a flag, or a COUNTERSIGN_* variable of the same name; DATABASE_URL is read too.

@@ -84,10 +84,12 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: words, IDs: newID, Log: log}
+	key := keyAtNeed(c.dataDir)
 	app := handlers.New(handlers.Deps{
 		DB:       d,
 		Desk:     desk,
 		Talk:     talk,
+		AuditKey: key,
 		Demo:     demoSender,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
 		Metrics: registry, TrustedProxies: c.trustedProxies, Closing: ctx,
@@ -103,7 +105,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
 	defer talk.Stop() // after the workers, which begin runs
-	workers := startWorkers(ctx, log, workersOf(d, desk, talk, sender, log))
+	workers := startWorkers(ctx, log, workersOf(d, desk, talk, sender, key, log))
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"countersign/db"
 	"countersign/internal/assistant"
+	"countersign/internal/audit"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -27,7 +28,7 @@ const horizon = 120
 const sealPause = 400 * time.Millisecond
 
 // workersOf lists every background worker. Messages leave by sender; without one they wait in the outbox.
-func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender outbox.Sender, log *slog.Logger) []worker {
+func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender outbox.Sender, key func() (*audit.Key, error), log *slog.Logger) []worker {
 	all := []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
 		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
@@ -53,6 +54,19 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 		{"sealer", every(sealPause, forClinics(d, func(ctx context.Context, clinic string) error {
 			_, err := d.Seal(ctx, clinic)
 			return err
+		}))},
+		{"checkpoints", every(time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {
+			k, err := key()
+			if err != nil {
+				return err
+			}
+			return d.InClinic(ctx, clinic, func(t *db.Tx) error {
+				_, err := t.Checkpoint(ctx, k)
+				if errors.Is(err, audit.ErrRewritten) {
+					log.Error("ALARM: the audit trail was changed behind its last checkpoint; run countersign audit verify", "clinic", clinic)
+				}
+				return err
+			})
 		}))},
 		{"runs", every(time.Second, forClinics(d, talk.Settle))},
 		{"events", every(time.Hour, forClinics(d, func(ctx context.Context, clinic string) error {

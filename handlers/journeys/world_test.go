@@ -26,6 +26,7 @@ import (
 	"countersign/handlers"
 	"countersign/internal/account"
 	"countersign/internal/assistant"
+	"countersign/internal/audit"
 	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
@@ -105,7 +106,7 @@ func (w *world) at(ahead time.Duration) *db.DB {
 	w.must(err)
 	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID, Log: log}
 	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: grammar, IDs: desktest.ID, Log: log, Patience: 20 * time.Second}
-	var app http.Handler = handlers.New(handlers.Deps{DB: d, Desk: desk, Talk: talk, Demo: w.demo,
+	var app http.Handler = handlers.New(handlers.Deps{DB: d, AuditKey: audit.KeyOfProcess(rand.Reader), Desk: desk, Talk: talk, Demo: w.demo,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: func() time.Time { return time.Now().Add(ahead) }, Closing: ctx})
 	w.app.Store(&app)
 	return d

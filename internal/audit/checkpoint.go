@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -31,6 +32,17 @@ type Key struct {
 func NewKey(random io.Reader) (secret string, err error) {
 	secret, _, err = note.GenerateKey(random, keyName)
 	return secret, err
+}
+
+// KeyOfProcess gives a key that ends with the process, always the same: for tests and measurements.
+func KeyOfProcess(random io.Reader) func() (*Key, error) {
+	return sync.OnceValues(func() (*Key, error) {
+		secret, err := NewKey(random)
+		if err != nil {
+			return nil, err
+		}
+		return ParseKey(secret)
+	})
 }
 
 // ParseKey reads the secret of a key.
@@ -158,4 +170,11 @@ func HeadOf(signed string) (h Hash) {
 		}
 	}
 	return h
+}
+
+// ClinicOf is the clinic that a checkpoint names, whoever signed it.
+func ClinicOf(signed string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(signed), "\n")
+	id, _ := strings.CutPrefix(strings.TrimSpace(line), origin)
+	return id
 }

@@ -37,7 +37,7 @@ func lists() []Item {
 		{Name: "outbox-demo", Component: views.Outbox(demo)},
 		{Name: "outbox-demo-failing", Component: views.Outbox(failing)},
 		{Name: "outbox-empty", Component: views.Outbox(views.OutboxPage{Shell: shell(views.NavOutbox)})},
-		{Name: "audit", Component: views.Audit(views.AuditPage{Shell: admin, Rows: trail(), MayProve: true, OlderURL: "/audit?cursor=c1", Action: []views.Option{{Value: "proposal_confirmed", Label: "Confirmed"}}, Outcome: []views.Option{{Value: "denied", Label: "Denied"}}, Actor: []views.Option{{Value: "ida", Label: "Ida Skov"}}})},
+		{Name: "audit", Component: views.Audit(views.AuditPage{Shell: admin, Rows: trail(), MayProve: true, Key: "countersign+00000000+key", OlderURL: "/audit?cursor=c1", Action: []views.Option{{Value: "proposal_confirmed", Label: "Confirmed"}}, Outcome: []views.Option{{Value: "denied", Label: "Denied"}}, Actor: []views.Option{{Value: "ida", Label: "Ida Skov"}}})},
 		{Name: "audit-own-none", Component: views.Audit(views.AuditPage{Shell: shell(views.NavAudit), Own: true, Proposal: "2231", Filtered: true})},
 	}
 }
