@@ -49,7 +49,7 @@ func (s *Server) showAssistant(c echo.Context) error {
 	by, ctx := actor(c), c.Request().Context()
 	var p views.AssistantPage
 	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
-		if p, err = s.assistantPage(c, t, id); err != nil || p.Card == nil {
+		if p, err = s.assistantPage(c, t, id, ""); err != nil || p.Card == nil {
 			return err
 		}
 		r := p.Card.Record
@@ -71,7 +71,7 @@ func (s *Server) showAssistant(c echo.Context) error {
 func (s *Server) assistantChanged(c echo.Context) error {
 	var p views.AssistantPage
 	err := s.read(c, func(t *db.Tx) (err error) {
-		p, err = s.assistantPage(c, t, c.Param("thread"))
+		p, err = s.assistantPage(c, t, c.Param("thread"), c.QueryParam("seen"))
 		return err
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) sayToAssistant(c echo.Context) error {
 	}
 	var p views.AssistantPage
 	err = s.read(c, func(t *db.Tx) (err error) {
-		p, err = s.assistantPage(c, t, id)
+		p, err = s.assistantPage(c, t, id, "")
 		return err
 	})
 	if err != nil {

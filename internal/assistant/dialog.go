@@ -59,7 +59,13 @@ type reply struct {
 	done     bool
 }
 
-const help = "Say what should change: move, book or cancel a visit, register a patient, correct a phone number or e-mail address, or send a message. For example: “move Maria Jensen to Tuesday at 10:30”."
+const help = "Say what should change: move, book or cancel a visit, register a patient, correct a phone number or e-mail address, or send a message. " +
+	"For example: “Move Maria Jensen to Tuesday at 10:30”, “Cancel Maria Jensen’s visit tomorrow”, or “Register Ida Holm, born 2 May 1990, prefers e-mail”."
+
+// helpFor says what can be said next of somebody who is known already.
+func helpFor(name string) string {
+	return "For example: “Move " + name + " to Tuesday at 10:30”, “Cancel the visit tomorrow”, or “Change the phone number to +45 20 30 40 50”."
+}
 
 // turn takes in what was said and comes to the next question, or to the card.
 func (d *dialog) turn(m Meaning, said Said) (reply, error) {
@@ -80,7 +86,7 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		}
 	}
 	if m.Leave && m.Workflow == "" && m.Patient == "" && len(m.Days) == 0 && m.Clock == nil {
-		return d.leave(), nil
+		return d.leave()
 	}
 	news, err := d.absorb(m, said.Text)
 	if err != nil {
