@@ -102,7 +102,7 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 	if c := d.zoned(m); c != nil {
 		r = reply{asks: AskTime, choices: []Choice{*c}}
 	} else if m.Lost && r.propose != nil {
-		r = reply{text: "Which day or time is meant?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
+		r = reply{text: "What is meant instead?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
 	}
 	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
 		r.text = sentence(m.Unsure) + " " + r.text
