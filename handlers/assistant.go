@@ -48,7 +48,7 @@ func (s *Server) showAssistant(c echo.Context) error {
 	by, ctx := actor(c), c.Request().Context()
 	var p views.AssistantPage
 	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
-		if p, err = s.assistantPage(c, t, id); err != nil || p.Card == nil {
+		if p, err = s.assistantPage(c, t, id, ""); err != nil || p.Card == nil {
 			return err
 		}
 		return s.cardShown(ctx, t, by, *p.Card)
@@ -64,7 +64,7 @@ func (s *Server) showAssistant(c echo.Context) error {
 func (s *Server) assistantChanged(c echo.Context) error {
 	var p views.AssistantPage
 	err := s.DB.InClinic(c.Request().Context(), actor(c).Clinic, func(t *db.Tx) (err error) {
-		p, err = s.assistantPage(c, t, c.Param("thread"))
+		p, err = s.assistantPage(c, t, c.Param("thread"), c.QueryParam("seen"))
 		if err != nil || p.Card == nil || p.Thread.Seen == c.QueryParam("seen") {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s *Server) sayToAssistant(c echo.Context) error {
 	}
 	var p views.AssistantPage
 	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) (err error) {
-		if p, err = s.assistantPage(c, t, id); err != nil {
+		if p, err = s.assistantPage(c, t, id, ""); err != nil {
 			return err
 		}
 		if status == http.StatusConflict {

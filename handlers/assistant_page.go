@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/labstack/echo/v4"
 
@@ -11,30 +12,56 @@ import (
 	"countersign/views"
 )
 
-// assistantPage reads a conversation, id "" for a new one, the list of the person's others, and the card that waits.
-func (s *Server) assistantPage(c echo.Context, t *db.Tx, id string) (views.AssistantPage, error) {
-	by, ctx := actor(c), c.Request().Context()
+// assistantPage reads a conversation, id "" for a new one, the card that waits, and the person's conversations. One that
+// stands as it was seen is read no further.
+func (s *Server) assistantPage(c echo.Context, t *db.Tx, id, seen string) (views.AssistantPage, error) {
 	var p views.AssistantPage
-	list, err := s.Talk.List(ctx, t.Assistant(), by, assistant.ThreadFilter{Limit: threadsListed})
-	if err != nil {
-		return p, err
+	if id != "" {
+		if err := s.readTalk(c, t, id, &p); err != nil || p.Thread.Seen == seen {
+			return p, err
+		}
 	}
+	var err error
 	if p.Shell, err = s.shell(c, t, views.NavAssistant, ""); err != nil {
 		return p, err
 	}
+	return p, s.readThreads(c, t, &p)
+}
+
+// readThreads is the list of the person's conversations, from the page's cursor on.
+func (s *Server) readThreads(c echo.Context, t *db.Tx, p *views.AssistantPage) error {
+	p.Cursor = c.QueryParam("cursor")
+	before, err := proposalCursor(p.Cursor)
+	if err != nil {
+		return err
+	}
+	list, err := s.Talk.List(c.Request().Context(), t.Assistant(), actor(c), assistant.ThreadFilter{Before: before, Limit: threadsListed + 1})
+	if err != nil {
+		return err
+	}
+	if len(list) > threadsListed {
+		list = list[:threadsListed]
+		last := list[threadsListed-1]
+		p.Older = db.MakeCursor(last.SortedAt, last.ID)
+	}
+	// What a deadline has done since is newer than the row.
+	slices.SortStableFunc(list, func(a, b assistant.Thread) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	for _, h := range list {
 		if len(h.Messages) > 0 {
 			p.Threads = append(p.Threads, threadLine(h))
 		}
 	}
-	if id == "" {
-		return p, nil
-	}
-	h, err := s.Talk.Read(ctx, t.Assistant(), by, id)
+	return nil
+}
+
+func (s *Server) readTalk(c echo.Context, t *db.Tx, id string, p *views.AssistantPage) error {
+	by := actor(c)
+	h, err := s.Talk.Read(c.Request().Context(), t.Assistant(), by, id)
 	if err != nil {
-		return p, err
+		return err
 	}
-	p.Thread = views.Talk{ID: h.ID, Title: h.Title, Live: h.State() == assistant.Running}
+	working := h.State() == assistant.Running
+	p.Thread = views.Talk{ID: h.ID, Title: h.Title, Working: working, Live: working}
 	p.Thread.Seen = fmt.Sprint(h.State(), "-", len(h.Messages))
 	for _, m := range h.Messages[max(0, len(h.Messages)-linesShown):] {
 		p.Thread.Said = append(p.Thread.Said, talkLine(m, by.PersonName))
@@ -42,18 +69,18 @@ func (s *Server) assistantPage(c echo.Context, t *db.Tx, id string) (views.Assis
 	waits := h.Pending()
 	if waits == nil {
 		if h.Work.Workflow != "" && h.State() == assistant.AwaitingInput {
-			p.Thread.Known, p.Thread.Missing = knownFacts(h.Work), missingWords(h.Work)
+			p.Thread.Known, p.Thread.Missing = knownFacts(h.Work), missingFacts(h.Work)
 		}
-		return p, nil
+		return nil
 	}
 	card, err := s.cardPage(c, t, waits.Proposal, pressed{})
 	if err != nil {
-		return p, err
+		return err
 	}
 	card.Thread = h.ID
 	p.Card, p.Thread.Live = &card, true
 	p.Thread.Seen += fmt.Sprint("-", waits.Revision, "-", card.Record.Stale)
-	return p, nil
+	return nil
 }
 
 func talkLine(m assistant.Entry, person string) views.TalkLine {
@@ -72,18 +99,20 @@ func talkLine(m assistant.Entry, person string) views.TalkLine {
 }
 
 func threadLine(h assistant.Thread) views.ThreadLine {
-	l := views.ThreadLine{ID: h.ID, Title: h.Title, State: "Asks you", Mark: views.MarkPlain}
+	l := views.ThreadLine{ID: h.ID, Title: h.Title, At: h.UpdatedAt, State: "Waiting for an answer", Mark: views.MarkPlain}
 	switch waits := h.Pending(); {
 	case waits != nil && (waits.Risk == proposal.High || waits.Risk == proposal.Critical):
-		l.State = "Waits for a reviewer"
+		l.State = "Waiting for a reviewer"
 	case waits != nil:
-		l.State, l.Mark = "Waits for you", views.MarkSign
+		l.State, l.Mark = "Waiting for your decision", views.MarkSign
+	case h.State() == assistant.Completed && h.Messages[len(h.Messages)-1].Proposal != "":
+		l.State, l.Mark = "Done", views.MarkDone
 	case h.State() == assistant.Completed:
-		l.State, l.Mark = "Completed", views.MarkDone
+		l.State = "Ended"
 	case h.State() == assistant.Failed:
-		l.State, l.Mark = "Stopped", views.MarkStop
+		l.State, l.Mark = "Ended", views.MarkStop
 	case h.State() == assistant.Running:
-		l.State = "At work"
+		l.State = "Working on it"
 	}
 	return l
 }
@@ -98,6 +127,7 @@ var askWords = map[string]string{assistant.AskPatient: "Patient", assistant.AskA
 
 // knownFacts are what a conversation has settled, in words.
 func knownFacts(w assistant.Work) []views.Fact {
+	w = w.Settled()
 	out := []views.Fact{{Label: "Action", Value: workflowWords[w.Workflow]}}
 	add := func(label, value string) {
 		if value != "" {
@@ -105,7 +135,7 @@ func knownFacts(w assistant.Work) []views.Fact {
 		}
 	}
 	if w.Patient != nil {
-		add("Patient", w.Patient.Name+", "+w.Patient.MRN)
+		add("Patient", w.Patient.Name+", born "+views.Birth(w.Patient.BirthDate)+", MRN "+w.Patient.MRN)
 	}
 	if w.Visit != nil {
 		add("Visit", w.Visit.Line())
@@ -125,18 +155,22 @@ func knownFacts(w assistant.Work) []views.Fact {
 	add("When", w.When.Words())
 	add("Given name", w.Given)
 	add("Family name", w.Family)
-	add("Born", w.BirthDate)
+	add("Born", views.Birth(w.BirthDate))
 	add("Phone", w.Phone)
 	add("E-mail", w.Email)
 	add("How to be told", views.ContactWord(w.Contact))
 	add("Message", w.Text)
+	if w.ReasonCode != "" {
+		add("Why it is cancelled", views.ReasonWord(w.ReasonCode))
+	}
 	return out
 }
 
-func missingWords(w assistant.Work) []string {
-	var out []string
+// missingFacts are what is missing, and why, in words.
+func missingFacts(w assistant.Work) []views.Fact {
+	var out []views.Fact
 	for _, m := range w.Missing() {
-		out = append(out, askWords[m])
+		out = append(out, views.Fact{Label: askWords[m], Value: w.Lack(m)})
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func TestAConversationWithoutScripts(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	page = ana.get(thread)
-	page.says(t, "Nothing has changed yet", "Waits for you", "Book a Standard visit for Aoife")
+	page.says(t, "Nothing has changed yet", "Waiting for your decision", "Book a Standard visit for Aoife")
 	if len(pickable(t, page.body)) != 0 || page.header.Get("Cache-Control") != "no-store" {
 		t.Error("old choices can still be picked")
 	}
@@ -159,7 +159,7 @@ func TestAConversationLeftForAWeek(t *testing.T) {
 	s := newDeskSite(t)
 	s.taught()
 	thread := s.as("ana").post("/assistant/new/messages", url.Values{"text": {"Move Maria Jensen to the fifth day at 11:00"}}).header.Get("Location")
-	s.as("ana").get(thread).says(t, "Waits for you")
+	s.as("ana").get(thread).says(t, "Waiting for your decision")
 	later := s.later(24 * time.Hour)
 	later.as("ana").get(thread).says(t, "The time to decide passed", "nothing was executed", "Propose it again", "Move Maria Jensen to the fifth day at 11:00")
 }

@@ -3,6 +3,7 @@ package views
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -12,6 +13,8 @@ import (
 type AssistantPage struct {
 	Shell
 	Threads []ThreadLine // the person's own, newest first
+	Cursor  string       // of this page of them; "" = the newest
+	Older   string       // cursor of the next page; "" = the list ends here
 	Thread  Talk         // ID "" = a new one
 	Card    *CardPage    // what waits for a decision; nil = nothing
 	Text    string       // what was typed and refused
@@ -21,8 +24,9 @@ type AssistantPage struct {
 
 // ThreadLine is one conversation in the list.
 type ThreadLine struct {
-	ID, Title, State string // State in words
-	Mark             string // of a timeline
+	ID, Title, State string    // State in words
+	At               time.Time // when something was said last
+	Mark             string    // of a timeline
 }
 
 // Talk is a conversation. Text is data, whoever wrote it.
@@ -30,9 +34,10 @@ type Talk struct {
 	ID, Title string
 	Said      []TalkLine // oldest first
 	Known     []Fact
-	Missing   []string // in words
-	Live      bool     // it may go on by itself: a decision, a deadline, a run at work
-	Seen      string   // what the poll has seen, to be told from what is there now
+	Missing   []Fact // what, and why
+	Working   bool   // the last message is being read
+	Live      bool   // it may go on by itself: a decision, a deadline, a run at work
+	Seen      string // what the poll has seen, to be told from what is there now
 }
 
 // TalkLine is one message. Choices can be picked only in the last one.
@@ -85,6 +90,8 @@ func (p AssistantPage) pollURL() string {
 
 func (p AssistantPage) sayLabel() string {
 	switch {
+	case p.Thread.Working:
+		return "Wait for the answer, then go on"
 	case p.Card != nil:
 		return "Decide first: words decide nothing"
 	case p.Thread.ID == "":
@@ -96,5 +103,20 @@ func (p AssistantPage) sayLabel() string {
 
 // open reports whether the choices of a line can be picked: the last thing said, while no card waits.
 func (p AssistantPage) open(i int) bool { return i == len(p.Thread.Said)-1 && p.Card == nil }
+
+// listed reports whether there is a list to show; the last page of one may be empty.
+func (p AssistantPage) listed() bool { return len(p.Threads) > 0 || p.Cursor != "" }
+
+// beforeBirth is a title without the birth date at its end.
+func beforeBirth(title string) string {
+	if i := strings.LastIndex(title, "born "); i >= 0 && len(title)-i == len("born 02-Jan-2006") {
+		return title[:i]
+	}
+	return title
+}
+
+func olderThreadsURL(cursor string) string {
+	return "/assistant?" + url.Values{"cursor": {cursor}}.Encode()
+}
 
 func lineID(i int) string { return "said-" + strconv.Itoa(i) }

@@ -29,6 +29,21 @@ func Clock(t time.Time) string { return t.Format("15:04") }
 // ClockSeconds is "10:30:05".
 func ClockSeconds(t time.Time) string { return t.Format("15:04:05") }
 
+// Lately is when something happened, as seen from now: "today 10:03", "yesterday 16:20", "Mon 2 Nov 08:15", and with its
+// year when that is another one. Both instants are read in the zone of now.
+func Lately(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch day := t.Format(time.DateOnly); {
+	case day == now.Format(time.DateOnly):
+		return "today " + Clock(t)
+	case day == now.AddDate(0, 0, -1).Format(time.DateOnly):
+		return "yesterday " + Clock(t)
+	case t.Year() == now.Year():
+		return t.Format("Mon 2 Jan 15:04")
+	}
+	return ShortDate(t) + " " + Clock(t)
+}
+
 // Span is "10:30–11:00", both in the zone of from.
 func Span(from, to time.Time) string { return Clock(from) + "–" + Clock(to.In(from.Location())) }
 

@@ -87,7 +87,7 @@ func listening(t *testing.T, url string) assistant.Interpreter {
 // impatient is another server, that waits hardly at all within a request.
 func (k *talk) impatient(words assistant.Interpreter) *assistant.Service {
 	s := service(k.Desk, words)
-	s.Patience = 20*time.Millisecond
+	s.Patience = 20 * time.Millisecond
 	k.t.Cleanup(s.Stop)
 	return s
 }

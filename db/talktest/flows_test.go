@@ -130,7 +130,7 @@ func TestADayThatCannotBeMeantIsAskedBeforeAnyCard(t *testing.T) {
 	k := newTalk(t)
 	e := k.say("cancel yesterday's visit of maria 100871, she asked", assistant.Meaning{Workflow: assistant.Cancel, Patient: "100871",
 		ReasonCode: "patient_request", Lost: true, Unsure: "“yesterday” is in the past"})
-	k.says(e, "“yesterday” is in the past. Which day or time is meant?")
+	k.says(e, "“yesterday” is in the past. What is meant instead?")
 	if n := k.Text(`SELECT count(*) FROM proposals`); n != "0" {
 		t.Fatal(n, "proposed: another visit than the one that was named")
 	}

@@ -167,3 +167,33 @@ func TestWhatIsNotMeantIsNotTaken(t *testing.T) {
 		k.noCard()
 	}
 }
+
+func TestTheOtherOfTwoIsOneOfThem(t *testing.T) {
+	k := heard(t)
+	k.Exec(`INSERT INTO patients (clinic, id, family, given, birth_date, mrn, phone, email, contact, search_text)
+		SELECT clinic, 'pat_mariana', 'Kristensen', 'Mariana', birth_date, '300103', phone, email, contact, 'mariana kristensen 300103' FROM patients WHERE mrn = '100871'`)
+	k.hear("move Maria Jensen")
+	k.pick("100234")
+	k.hear("no, the other Maria")
+	if w := k.read().Work.Patient; w == nil || w.MRN != "100871" {
+		t.Errorf("%s: %v", k.last().Text, labels(k.last()))
+	}
+}
+
+func TestAPractitionerNotMeantOrUnknownIsNotPassedOver(t *testing.T) {
+	for _, words := range []string{"not with Dr Holm", "with Dr Nobody"} {
+		k := heard(t)
+		k.hear("move 100871 to " + k.day(2) + " at 13:00 " + words)
+		k.noCard()
+	}
+}
+
+func TestANewPatientsNameIsAskedForWhole(t *testing.T) {
+	k := heard(t)
+	for _, words := range []string{"register a new patient", "Anders Kvist", "1999-12-31", "sms", "+45 20 11 12 13"} {
+		k.hear(words)
+	}
+	if p := k.waits(); p.Action != "register_patient@1" || k.read().Work.Given != "Anders" || k.read().Work.Family != "Kvist" {
+		t.Errorf("%s: %+v", p.Action, k.read().Work)
+	}
+}

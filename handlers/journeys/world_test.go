@@ -43,6 +43,7 @@ type world struct {
 	log   *logBuffer
 	app   atomic.Pointer[http.Handler]
 	line  line
+	reads assistant.Interpreter // messages; nil is the built-in grammar, and then answers are waited for
 }
 
 // line is the network between browser and desk.
@@ -106,6 +107,10 @@ func (w *world) at(ahead time.Duration) *db.DB {
 	w.must(err)
 	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID, Log: log}
 	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: grammar, IDs: desktest.ID, Log: log, Patience: 20 * time.Second}
+	if w.reads != nil {
+		talk.Interpreter, talk.Patience = w.reads, 0
+	}
+	w.t.Cleanup(talk.Stop)
 	var app http.Handler = handlers.New(handlers.Deps{DB: d, AuditKey: audit.KeyOfProcess(rand.Reader), Desk: desk, Talk: talk, Demo: w.demo,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: func() time.Time { return time.Now().Add(ahead) }, Closing: ctx})
 	w.app.Store(&app)

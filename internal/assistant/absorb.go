@@ -91,7 +91,7 @@ func (d *dialog) absorbPatient(m Meaning) (news bool) {
 				w.Query = w.Patient.Name
 			}
 		}
-		if m.Patient != "" {
+		if m.Patient != "" && !within(m.Patient, w.Query) {
 			w.Query = m.Patient
 		}
 		w.Patient, w.Visit, w.Born, news = nil, nil, nil, true
@@ -108,6 +108,14 @@ func (d *dialog) absorbPatient(m Meaning) (news bool) {
 		}
 	}
 	return news
+}
+
+// within reports words that are all among those of a longer name: of two called Maria Jensen, "the other Maria" is one.
+// A number in it names one person alone, so it is no name to look for another by.
+func within(words, name string) bool {
+	known := clinic.SearchTerms(name)
+	return !strings.ContainsAny(name, "0123456789") &&
+		!slices.ContainsFunc(clinic.SearchTerms(words), func(t string) bool { return !slices.Contains(known, t) })
 }
 
 // answers reports whether words by which somebody is called fit this patient.

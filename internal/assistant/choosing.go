@@ -35,7 +35,7 @@ func (d *dialog) choose(c Choice) (reply, error) {
 			*d.w = Work{}
 			return reply{text: "Forgotten. " + help}, nil
 		case c.Set.Leave:
-			return d.leave(), nil
+			return d.leave()
 		}
 		d.w.merge(*c.Set)
 	}
@@ -69,7 +69,15 @@ func (d *dialog) again(m Meaning) (reply, error) {
 		return reply{text: text + "What should be different?", choices: d.earlier(), asks: d.w.Asks}, err
 	}
 	r.text = text + r.text
+	if d.idle() && d.w.Patient != nil {
+		r.text += " " + helpFor(d.w.Patient.Name)
+	}
 	return r, err
+}
+
+// idle reports that nothing is under way here; somebody may be known.
+func (d *dialog) idle() bool {
+	return d.w.Workflow == "" && (d.w.Patient != nil || d.w.Query == "" && d.w.Born == nil)
 }
 
 // earlier is what was offered before the message that said nothing new.
@@ -80,10 +88,20 @@ func (d *dialog) earlier() []Choice {
 	return slices.Clone(d.last[len(d.last)-2].Choices)
 }
 
-// leave drops the wish and keeps whom it was about.
-func (d *dialog) leave() reply {
+// leave drops the wish and keeps whom it was about. Where nothing was wished it says what can be.
+func (d *dialog) leave() (reply, error) {
+	idle := d.idle()
 	*d.w = Work{Patient: d.w.Patient}
-	return reply{text: "Everything stays as it is.", done: true}
+	if !idle {
+		return reply{text: "Everything stays as it is.", done: true}, nil
+	}
+	const text = "Nothing is under way here, so everything stays as it is. "
+	r, err := d.next()
+	r.text = text + r.text
+	if d.w.Patient != nil {
+		r.text += " " + helpFor(d.w.Patient.Name)
+	}
+	return r, err
 }
 
 // zoned offers a time that was said in another zone as the location's own, once it is known for whom and which visit.

@@ -26,13 +26,16 @@ func (r *reading) contactValues() {
 			wishes += s.N
 		}
 	}
-	if phones > 0 || r.m.Workflow == Register || r.m.Workflow == UpdateContact || r.asksContact() {
+	if phones > 0 || r.registers() || r.m.Workflow == UpdateContact || r.asksContact() {
 		r.phone(phones > 0)
 	}
 	if r.m.Workflow == "" && r.r.Asks == "" && (phones > 0 && r.m.Phone != "" || emails > 0 && r.m.Email != "" || phones > 1 || emails > 1 || wishes > 0 && len(r.runs()) > 0) {
 		r.m.Workflow = UpdateContact
 	}
 	if r.m.Workflow != "" && r.m.Workflow != Register && r.m.Workflow != UpdateContact {
+		if r.m.Workflow == Message && r.m.Email != "" {
+			r.ask("recipient", r.m.Email)
+		}
 		r.m.Email, r.m.Phone = "", "" // of nobody that this request is about
 	}
 	if r.asksContact() && r.m.Email == "" && r.m.Phone == "" {

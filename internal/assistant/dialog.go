@@ -59,7 +59,13 @@ type reply struct {
 	done     bool
 }
 
-const help = "Say what should change: move, book or cancel a visit, register a patient, correct a phone number or e-mail address, or send a message. For example: “move Maria Jensen to Tuesday at 10:30”."
+const help = "Say what should change: move, book or cancel a visit, register a patient, correct a phone number or e-mail address, or send a message. " +
+	"For example: “Move Maria Jensen to Tuesday at 10:30”, “Cancel Maria Jensen’s visit tomorrow”, or “Register Ida Holm, born 2 May 1990, prefers e-mail”."
+
+// helpFor says what can be said next of somebody who is known already.
+func helpFor(name string) string {
+	return "For example: “Move " + name + " to Tuesday at 10:30”, “Cancel the visit tomorrow”, or “Change the phone number to +45 20 30 40 50”."
+}
 
 // turn takes in what was said and comes to the next question, or to the card.
 func (d *dialog) turn(m Meaning, said Said) (reply, error) {
@@ -80,7 +86,7 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 		}
 	}
 	if m.Leave && m.Workflow == "" && m.Patient == "" && len(m.Days) == 0 && m.Clock == nil {
-		return d.leave(), nil
+		return d.leave()
 	}
 	news, err := d.absorb(m, said.Text)
 	if err != nil {
@@ -96,7 +102,7 @@ func (d *dialog) turn(m Meaning, said Said) (reply, error) {
 	if c := d.zoned(m); c != nil {
 		r = reply{asks: AskTime, choices: []Choice{*c}}
 	} else if m.Lost && r.propose != nil {
-		r = reply{text: "Which day or time is meant?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
+		r = reply{text: "What is meant instead?", choices: []Choice{{Label: "Leave that out, and propose the rest", Action: r.propose}}}
 	}
 	if m.Unsure != "" { // beside a card too: whoever decides must see what was not read
 		r.text = sentence(m.Unsure) + " " + r.text

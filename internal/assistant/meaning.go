@@ -50,6 +50,7 @@ const (
 	AskDay          = "day"
 	AskTime         = "time"
 	AskReasonCode   = "reason_code"
+	AskName         = "name" // of a new patient, whole
 	AskFamily       = "family"
 	AskGiven        = "given"
 	AskBirthDate    = "birth_date"

@@ -137,14 +137,17 @@ func (s span) cap(slot string) (capture, bool) {
 }
 
 // match is the longest span at token i; of equal ones the first in the file.
-func (r *reading) match(i int) span {
+func (r *reading) match(i int) span { return r.matchTo(i, len(r.tokens)) }
+
+// matchTo is match within the tokens before limit.
+func (r *reading) matchTo(i, limit int) span {
 	best := span{from: i, to: i + 1}
 	for _, p := range r.patterns {
 		if !p.begins(r.tokens[i]) {
 			continue
 		}
 		r.walk(p.seq, i, i, nil, func(end int, caps []capture) {
-			if end > i && (best.rule == nil || end > best.to) {
+			if end > i && end <= limit && (best.rule == nil || end > best.to) {
 				best = span{rule: p.rule, caps: append([]capture(nil), caps...), from: i, to: end}
 			}
 		})

@@ -53,6 +53,11 @@ func (r *reading) name(u run) string {
 	return possessive.ReplaceAllString(strings.Join(strings.Fields(r.source(u.from, u.to)), " "), "")
 }
 
+// registers reports a request for a new record, or an answer to a question for its name.
+func (r *reading) registers() bool {
+	return r.m.Workflow == Register || r.m.Workflow == "" && slices.Contains([]string{AskName, AskFamily, AskGiven}, r.r.Asks)
+}
+
 // longestName is how many words a name may have.
 const longestName = 5
 
@@ -65,6 +70,7 @@ func (r *reading) people() {
 		titled := u.n > 0 && r.is("title", r.tokens[r.spans[u.n-1].to-1].word) && r.spans[u.n-1].means() != "title" && r.tokens[u.from-1].after == 0
 		if titled {
 			r.ask("practitioner_none", r.source(u.from-1, u.to))
+			r.lost()
 		}
 		return titled
 	})
@@ -72,7 +78,7 @@ func (r *reading) people() {
 		if s.means() != "born" || s.born == nil {
 			continue
 		}
-		if r.m.Workflow == Register || r.r.Asks == AskBirthDate {
+		if r.registers() || r.r.Asks == AskBirthDate {
 			if r.m.BirthDate = r.fullDate(*s.born); r.m.BirthDate == "" {
 				r.ask("birth", r.source(s.from, s.to))
 			}
@@ -83,7 +89,7 @@ func (r *reading) people() {
 	runs = r.registrationNames(runs)
 	chosen := r.choose(runs)
 	for i, u := range runs {
-		if i != chosen && r.m.Workflow != Register {
+		if i != chosen && !r.registers() {
 			r.dayTypo(u)
 		}
 	}
@@ -96,7 +102,7 @@ func (r *reading) people() {
 		r.ask("who", name)
 		return
 	}
-	if r.m.Workflow == Register {
+	if r.registers() {
 		r.splitName(u)
 	} else {
 		r.m.Patient, r.person = name, u
@@ -135,7 +141,7 @@ func (r *reading) choose(runs []run) int {
 		}
 		return len(runs) - 1 // "Maria Jensen wants to move"
 	}
-	if r.r.Asks == AskPatient {
+	if r.r.Asks == AskPatient || r.r.Asks == AskName {
 		return 0
 	}
 	u := runs[0]
@@ -168,12 +174,20 @@ func (r *reading) anotherPerson(o run, name string) bool {
 
 // wholeName takes the answer to a question for one part of a name.
 func (r *reading) wholeName() bool {
+	if r.r.Asks == AskName {
+		return r.fullName()
+	}
 	if r.r.Asks != AskFamily && r.r.Asks != AskGiven || r.m.Workflow != "" || r.m.StartOver || r.m.No {
 		return false
 	}
 	for _, s := range r.spans {
-		if s.means() == "family" || s.means() == "given" {
+		switch s.means() {
+		case "family", "given", "born", "mrn", "phone", "email", "contact", "phone.value", "email.value":
 			return false
+		case "bare_contact", "act.lead":
+			if s.N == 0 && (s.Value != Message || s.Contact != "") { // how to be told, not what to be called
+				return false
+			}
 		}
 	}
 	u := run{0, len(r.tokens), 0}
@@ -188,6 +202,22 @@ func (r *reading) wholeName() bool {
 	} else {
 		r.m.Given = r.name(u)
 	}
+	return true
+}
+
+// fullName takes the answer to a question for the whole name when it looks like one and nothing else, whatever its words
+// mean elsewhere: Will Smith, May Berg.
+func (r *reading) fullName() bool {
+	n := len(r.tokens)
+	if n < 2 || n > longestName || r.m.Workflow != "" || !r.m.Empty() || len(r.unsure) > 0 {
+		return false
+	}
+	for i, t := range r.tokens {
+		if !t.large() && !r.is("particles", t.word) || t.digits || t.poss || t.quote || strings.Contains(t.word, "@") || t.after != 0 && i+1 < n && t.after != ',' {
+			return false
+		}
+	}
+	r.splitName(run{0, n, 0})
 	return true
 }
 

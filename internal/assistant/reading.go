@@ -71,7 +71,14 @@ func (r *reading) plain(i int) span {
 	if r.tokens[i].quote {
 		return span{rule: &rule{Means: "quote"}, from: i, to: i + 1}
 	}
-	return r.match(i)
+	s := r.match(i)
+	if last := s.to - 1; s.means() == "day.vague" && last > i {
+		// "Friday after" is a riddle; in "Friday after 14:00" it is no part of the day.
+		if t := r.match(last); t.to > s.to && slices.Contains([]string{"after", "before", "part"}, t.means()) {
+			return r.matchTo(i, last)
+		}
+	}
+	return s
 }
 
 // parse divides the tokens into spans: at each place the longest; the clinic's names before patterns of the same length.

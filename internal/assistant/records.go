@@ -12,7 +12,7 @@ func (d *dialog) register() (reply, error) {
 	w := d.w
 	switch {
 	case w.Given == "" && w.Family == "":
-		return reply{text: "What is the new patient’s name?", asks: AskFamily}, nil
+		return reply{text: "What is the new patient’s name?", asks: AskName}, nil
 	case w.Family == "":
 		return reply{text: "What is the family name?", asks: AskFamily}, nil
 	case w.Given == "":

@@ -219,8 +219,8 @@ func (s *Service) step(ctx context.Context, run Run, fn func(Tx, *Thread, *Chang
 		if err := fn(tx, &t, c); err != nil {
 			return err
 		}
-		if w := t.Work; w.Workflow != "" && (w.Patient != nil || w.Family != "") {
-			t.Title = titleOf(w)
+		if title := titleOf(t.Work); title != "" {
+			t.Title = title
 		}
 		t.UpdatedAt = tx.Now()
 		c.Thread = t

@@ -295,12 +295,15 @@ func (r *reading) stretch(a, b saidDay) saidDay {
 
 // where reads the clinic's own names. The practitioner a visit is moved away from is not the one it goes to.
 func (r *reading) where() {
+	not := ""
 	for n, s := range r.spans {
 		away := n > 0 && r.m.Workflow == Reschedule && r.is("from", r.tokens[r.spans[n-1].to-1].word)
 		switch s.means() {
 		case "practitioner":
 			switch {
-			case away || n > 0 && r.spans[n-1].means() == "drop":
+			case away:
+			case n > 0 && r.spans[n-1].means() == "drop":
+				not = s.Value
 			case r.m.Practitioner != "" && r.m.Practitioner != s.Value:
 				r.ask("practitioner_many", r.m.Practitioner+", "+s.Value)
 				r.m.Practitioner = ""
@@ -324,11 +327,22 @@ func (r *reading) where() {
 			}
 		}
 	}
+	if not != "" && r.m.Practitioner == "" && !r.m.AnyDoctor {
+		r.ask("practitioner_not", not)
+		r.lost()
+	}
+}
+
+// lost keeps a place in a wish that was not understood from being left out of its card unasked.
+func (r *reading) lost() {
+	if r.m.Workflow == "" || r.m.Workflow == Reschedule || r.m.Workflow == Book {
+		r.m.Lost = true
+	}
 }
 
 // birthDay takes a day of the past as a birth date where one is wanted.
 func (r *reading) birthDay(s span) bool {
-	if r.m.Workflow != Register && r.r.Asks != AskBirthDate && !(r.r.Asks == AskPatient && r.m.Workflow == "") {
+	if !r.registers() && r.r.Asks != AskBirthDate && !(r.r.Asks == AskPatient && r.m.Workflow == "") {
 		return false
 	}
 	b, text := r.born(s)

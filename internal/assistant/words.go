@@ -107,14 +107,24 @@ func short(text string) string {
 	return strings.TrimSpace(string([]rune(line)[:59])) + "…"
 }
 
-// titleOf names a conversation by whom and what it is about.
+// titleOf names a conversation by its wish and whom it is about, as told from others of the same name; "" while neither
+// somebody nor words for them are known. Birth dates are as staff read them, DD-Mmm-YYYY.
 func titleOf(w Work) string {
-	name := w.Given + " " + w.Family
-	if w.Patient != nil {
-		name = w.Patient.Name
+	name, born := w.Query, ""
+	switch {
+	case w.Workflow == Register:
+		name, born = strings.TrimSpace(w.Given+" "+w.Family), w.BirthDate
+	case w.Patient != nil:
+		name, born = w.Patient.Name, w.Patient.BirthDate
 	}
-	return strings.TrimSpace(name) + ", " + map[string]string{Reschedule: "move", Book: "book", Cancel: "cancel", Register: "register",
-		UpdateContact: "contact", Message: "message"}[w.Workflow]
+	if name == "" || w.Workflow == "" {
+		return ""
+	}
+	title := map[string]string{Reschedule: "Move", Book: "Book", Cancel: "Cancel", Register: "Register", UpdateContact: "Contact", Message: "Message"}[w.Workflow] + ": " + name
+	if d, err := time.Parse(time.DateOnly, born); err == nil {
+		title += ", born " + d.Format("02-Jan-2006")
+	}
+	return title
 }
 
 // cut keeps a reason within what a proposal takes.

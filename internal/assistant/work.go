@@ -111,64 +111,6 @@ func bookedOf(v clinic.Visit) *Booked {
 		Location: clinic.Ref{ID: v.Location.ID, Name: v.Location.Name}, Type: clinic.Ref{ID: v.Type.ID, Name: v.Type.Name}}
 }
 
-// Known is what the conversation has settled, by names of the API.
-func (w Work) Known() map[string]any {
-	out := map[string]any{}
-	add := func(name string, v any, known bool) {
-		if known {
-			out[name] = v
-		}
-	}
-	add("workflow", w.Workflow, w.Workflow != "")
-	if p := w.Patient; p != nil {
-		out[AskPatient] = map[string]any{"id": p.ID, "name": p.Name, "birth_date": p.BirthDate, "mrn": p.MRN}
-	}
-	if v := w.Visit; v != nil {
-		out[AskAppointment] = map[string]any{"id": v.ID, "name": v.Type.Name, "starts_at": v.StartsAt, "zone": v.Zone}
-	}
-	add(AskType, w.Type, w.Type != nil)
-	add(AskPractitioner, w.Practitioner, w.Practitioner != nil)
-	add(AskPractitioner, "any", w.AnyDoctor)
-	add(AskLocation, w.Location, w.Location != nil)
-	if t := w.When; t != nil {
-		add(AskDay, dayWords(t), len(t.Days) > 0)
-		add(AskTime, clockWords(t), t.Clock != nil || t.From != nil || t.Until != nil)
-	}
-	for name, v := range map[string]string{AskReasonCode: w.ReasonCode, AskText: w.Text, AskFamily: w.Family, AskGiven: w.Given,
-		AskBirthDate: w.BirthDate, "phone": w.Phone, "email": w.Email} {
-		add(name, v, v != "")
-	}
-	contact := AskContact
-	if w.Workflow == Message {
-		contact = AskChannel
-	}
-	add(contact, w.Contact, w.Contact != "")
-	return out
-}
-
-// Missing is what the workflow still needs, in the order in which it asks.
-func (w Work) Missing() []string {
-	known := w.Known()
-	need := map[string][]string{
-		Reschedule: {AskPatient, AskAppointment, AskDay, AskTime}, Book: {AskPatient, AskType, AskDay, AskTime},
-		Cancel: {AskPatient, AskAppointment, AskReasonCode}, Register: {AskFamily, AskGiven, AskBirthDate, AskContact},
-		UpdateContact: {AskPatient, AskContact}, Message: {AskPatient, AskChannel, AskText},
-	}[w.Workflow]
-	out := []string{}
-	for _, n := range need {
-		_, there := known[n]
-		switch {
-		case n == AskDay && w.Start != "":
-		case n == AskTime && (w.Start != "" || there && w.When.Clock != nil):
-		case n == AskContact && w.Workflow == UpdateContact && (w.Phone != "" || w.Email != "" || w.Contact != ""):
-		case n != AskTime && there:
-		default:
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // merge lays what a choice says over what is known.
 func (w *Work) merge(set Work) {
 	if set.Workflow != "" {
