@@ -21,7 +21,7 @@ func main() {
 	clients := flag.String("clients", "1,8,32", "numbers of clients")
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
-	only := flag.String("only", "", "confirm, pages or talk; all when empty")
+	only := flag.String("only", "", "confirm, pages, talk or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -74,6 +74,11 @@ func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []
 	}
 	if only == "" || only == "talk" {
 		if err := benchTalk(ctx, cluster, quiet, clients); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "audit" {
+		if err := benchAudit(ctx, cluster, quiet, clients, ops); err != nil {
 			return err
 		}
 	}
