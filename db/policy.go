@@ -73,3 +73,19 @@ func (t *Tx) Policies(ctx context.Context) ([]PolicyRow, error) {
 	}
 	return out, err
 }
+
+// PoliciesNow is the latest policy of each action that has one. One statement.
+func (t *Tx) PoliciesNow(ctx context.Context) (map[string]proposal.Policy, error) {
+	var rows []struct {
+		Action    string
+		Version   int64
+		LeastRisk *string
+		People    *int
+	}
+	err := t.sel(ctx, &rows, `SELECT DISTINCT ON (action) action, version, least_risk AS leastrisk, people FROM policies ORDER BY action, version DESC`)
+	out := make(map[string]proposal.Policy, len(rows))
+	for _, r := range rows {
+		out[r.Action] = proposal.Policy{Version: r.Version, LeastRisk: r.LeastRisk, People: r.People}
+	}
+	return out, err
+}

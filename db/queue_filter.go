@@ -1,6 +1,8 @@
 package db
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +29,8 @@ type QueueFilter struct {
 	Practitioner string // of the new place or the old one
 	Location     string
 	AskedBefore  time.Time
-	Mine         bool // only what Decidable holds
-	Decidable    []proposal.Decidable
+	Mine         bool                            // only what Decidable holds
+	Decidable    map[string][]proposal.Decidable // by action, "" = every other
 	Claimed      string
 	Escalated    bool
 }
@@ -81,29 +83,41 @@ func (f QueueFilter) waiting(now time.Time) *where {
 	return w
 }
 
-// decidable says in SQL what the one rule said of every kind of proposal.
+// decidable says in SQL what the one rule said of every kind of proposal. What the viewer has approved already waits for
+// somebody else.
 func (f QueueFilter) decidable(w *where) {
-	byRisk, order := map[string][]proposal.Decidable{}, []string{}
-	for _, d := range f.Decidable {
-		if byRisk[d.Risk] == nil {
-			order = append(order, d.Risk)
+	var each []string
+	var args []any
+	known := slices.Sorted(maps.Keys(f.Decidable))
+	for _, action := range known {
+		kinds, of := f.kinds(f.Decidable[action])
+		if action == "" {
+			each = append(each, `(NOT p.action = ANY (?) AND `+kinds+`)`)
+			args = append(append(args, pq.StringArray(known)), of...)
+		} else {
+			each = append(each, `(p.action = ? AND `+kinds+`)`)
+			args = append(append(args, action), of...)
 		}
+	}
+	w.and(`(`+strings.Join(append(each, `false`), ` OR `)+`)`, args...)
+	w.and(`NOT EXISTS (SELECT FROM approvals g WHERE g.clinic = p.clinic AND g.proposal = p.id AND g.revision = p.revision AND g.person = ?)`, f.Viewer)
+}
+
+func (f QueueFilter) kinds(list []proposal.Decidable) (condition string, args []any) {
+	byRisk := map[string][]proposal.Decidable{}
+	for _, d := range list {
 		byRisk[d.Risk] = append(byRisk[d.Risk], d)
 	}
-	var kinds []string
-	var args []any
-	for _, risk := range order {
-		list := byRisk[risk]
-		if len(list) == 4 { // whoever asked and edited
+	kinds := []string{`false`}
+	for _, risk := range slices.Sorted(maps.Keys(byRisk)) {
+		if len(byRisk[risk]) == 4 { // whoever asked and edited
 			kinds, args = append(kinds, `p.risk = ?`), append(args, risk)
 			continue
 		}
-		for _, d := range list {
-			kinds, args = append(kinds, `(p.risk = ? AND (p.owner = ?) = ? AND (? = ANY (p.editors)) = ?)`), append(args, risk, f.Viewer, d.Owner, f.Viewer, d.Editor)
+		for _, d := range byRisk[risk] {
+			kinds = append(kinds, `(p.risk = ? AND (p.owner = ?) = ? AND (? = ANY (p.editors)) = ?)`)
+			args = append(args, risk, f.Viewer, d.Owner, f.Viewer, d.Editor)
 		}
 	}
-	if len(kinds) == 0 {
-		kinds = []string{`false`}
-	}
-	w.and(`(`+strings.Join(kinds, ` OR `)+`)`, args...)
+	return `(` + strings.Join(kinds, ` OR `) + `)`, args
 }

@@ -132,3 +132,31 @@ func (t *Tx) NewSince(ctx context.Context, f QueueFilter, since string) (n int, 
 	err = t.get(ctx, &n, `SELECT count(*) FROM proposals p`+w.String(), w.args...)
 	return n, err
 }
+
+// NextInQueue is what the filter lets through next after a place, or the first of all; nil when nothing is left. One
+// statement.
+func (t *Tx) NextInQueue(ctx context.Context, f QueueFilter, after time.Time, id string) (*Waiting, error) {
+	w := f.waiting(t.now)
+	first := w.String()
+	w.and(`(p.expires_at, p.id) > (?, ?)`, after, id)
+	from := func(where string) string {
+		return `(SELECT p.id, p.action, p.revision, p.expires_at AS expiresat, coalesce(q.id, '') AS "patient.id", coalesce(q.given || ' ' || q.family, '') AS "patient.name"
+			FROM proposals p LEFT JOIN patients q ON q.clinic = p.clinic AND q.id = p.patient` + where + ` ORDER BY p.expires_at, p.id LIMIT 1)`
+	}
+	var found []Waiting
+	err := t.sel(ctx, &found, from(w.String())+` UNION ALL `+from(first)+` LIMIT 1`, w.args...)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// ProposalsNow is how some proposals stand, by id; what is not there is left out. Two statements.
+func (t *Tx) ProposalsNow(ctx context.Context, ids []string) (map[string]proposal.Record, error) {
+	list, err := proposal.Select(ctx, proposalTx{t}, proposal.Filter{IDs: ids, Limit: len(ids)})
+	found := make(map[string]proposal.Record, len(list))
+	for _, r := range list {
+		found[r.ID] = r
+	}
+	return found, err
+}

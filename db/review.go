@@ -79,27 +79,28 @@ type Review struct {
 	Deciders  []clinic.Actor       // who works at this clinic, for handing over
 }
 
-// ReviewOf reads it in four statements.
-func (t *Tx) ReviewOf(ctx context.Context, id string) (Review, error) {
+// ReviewOf reads it in two statements, and who could take it over in a third.
+func (t *Tx) ReviewOf(ctx context.Context, id string, deciders bool) (Review, error) {
 	var v Review
-	has, err := proposalTx{t}.Lease(ctx, id)
+	var head struct {
+		proposal.Lease
+		Marked     bool
+		Escalation proposal.Escalation
+	}
+	err := t.get(ctx, &head, `SELECT p.id AS proposal, coalesce(l.person, '') AS "holder.id", coalesce(l.person_name, '') AS "holder.name", coalesce(l.given_by, '') AS givenby,
+		coalesce(l.until, $1) AS until, e.revision IS NOT NULL AS marked, p.revision AS "escalation.revision", coalesce(e.person, '') AS "escalation.by.id",
+		coalesce(e.person_name, '') AS "escalation.by.name", coalesce(e.reason, '') AS "escalation.reason", coalesce(e.at, $1) AS "escalation.at"
+		FROM proposals p LEFT JOIN LATERAL `+lease+` l ON l.until > $1 AND p.state = 'proposed'
+		LEFT JOIN escalations e ON e.clinic = p.clinic AND e.proposal = p.id AND e.revision = p.revision WHERE p.id = $2`, t.now, id)
 	if err != nil {
 		return v, err
 	}
-	if has != nil {
-		v.ClaimedBy, v.GivenBy, v.Until = has.Holder, has.GivenBy, has.Until
-	}
-	var marks []proposal.Escalation
-	err = t.sel(ctx, &marks, `SELECT e.proposal, e.revision, coalesce(e.person, '') AS "by.id", coalesce(e.person_name, '') AS "by.name", coalesce(e.reason, '') AS reason, e.at
-		FROM escalations e JOIN proposals p ON p.clinic = e.clinic AND p.id = e.proposal AND p.revision = e.revision WHERE e.proposal = $1`, id)
-	if err != nil {
-		return v, err
-	}
-	if len(marks) > 0 {
-		v.Escalated = &marks[0]
+	v.ClaimedBy, v.GivenBy, v.Until = head.Holder, head.GivenBy, head.Until.UTC()
+	if head.Marked {
+		v.Escalated = &head.Escalation
 	}
 	err = t.sel(ctx, &v.Comments, `SELECT id, proposal, revision, person AS "by.id", person_name AS "by.name", text, at FROM comments WHERE proposal = $1 ORDER BY at, id`, id)
-	if err != nil {
+	if err != nil || !deciders {
 		return v, err
 	}
 	err = t.sel(ctx, &v.Deciders, `SELECT id AS person, name AS personname, role FROM accounts WHERE clinic = $1 AND disabled_at IS NULL AND role <> 'admin' ORDER BY name, id`, t.clinic)

@@ -53,7 +53,7 @@ func (s *Server) decided(c echo.Context, id string, status int, replayed bool) e
 		return redirect(c, page) // it was decided beside its conversation
 	}
 	if !isHTMX(c) {
-		return redirect(c, cardPath(id))
+		return redirect(c, cardPath(id)+cameFrom(c))
 	}
 	if err := s.answerCard(c, id, status, pressed{}); err != nil {
 		return redirect(c, cardPath(id)) // it was done: what became of it is said by the card alone
@@ -99,7 +99,7 @@ func (s *Server) answerCard(c echo.Context, id string, status int, try pressed) 
 		return err
 	}
 	if isHTMX(c) {
-		c.Response().Header().Set("HX-Push-Url", cardPath(id))
+		c.Response().Header().Set("HX-Push-Url", cardPath(id)+cameFrom(c))
 	}
 	return s.render(c, status, views.Card(p))
 }

@@ -69,6 +69,9 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 			p.Back = views.Link{Href: threadPath(thread), Text: "Back to the conversation"}
 		}
 	}
+	if err := s.reviewOf(c, t, second, &p); err != nil {
+		return p, err
+	}
 	p.Failure, p.Options = failureOf(r)
 	if p.Freed, err = freedBy(ctx, t, r); err != nil {
 		return p, err

@@ -103,6 +103,11 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		} else if r.DecidedNote != "" {
 			e.Text, e.Quote = r.DecidedNote, true
 		}
+	case audit.ClaimProposal, audit.ReleaseProposal, audit.DelegateProposal, audit.EscalateProposal, audit.CommentProposal:
+		e.Title, e.Mark = besideTitle(a.Action), views.MarkPlain
+		if a.ActorKind == clinic.KindSystem {
+			e.By = "the system: a quarter of the time was left"
+		}
 	case audit.Expire:
 		e.Title, e.Mark, e.By, e.Text = "Expired", views.MarkStop, "", "Nobody decided in time. Nothing was executed."
 	case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment, audit.RegisterPatient, audit.UpdateContact, audit.SendMessage:
@@ -152,4 +157,19 @@ func executedTitle(action string) string {
 		return "Message put in the outbox"
 	}
 	return "Cancelled"
+}
+
+// besideTitle names what people do beside a proposal without deciding it.
+func besideTitle(action string) string {
+	switch action {
+	case audit.ClaimProposal:
+		return "Taken on"
+	case audit.ReleaseProposal:
+		return "Given back"
+	case audit.DelegateProposal:
+		return "Handed over"
+	case audit.EscalateProposal:
+		return "Escalated"
+	}
+	return "Commented"
 }

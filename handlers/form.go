@@ -92,5 +92,7 @@ func actionOf(name string) string {
 
 // pageDecision is a confirm or reject form. It names the proposal and nothing else: what runs is the stored plan.
 func pageDecision(c echo.Context, rejecting bool) (proposal.Decision, error) {
-	return decisionIn(c, formBody(c), rejecting)
+	b := formBody(c)
+	b.any("from") // where the card was opened: it decides nothing
+	return decisionIn(c, b, rejecting)
 }

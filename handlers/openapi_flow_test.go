@@ -97,6 +97,19 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 	post("ana", path+"/reject", named(p2, "c-1")).want(t, 422, "idempotency_key_reused")
 	a.confirm("ana", p1, "c-1").want(t, 422, "idempotency_key_reused")
 
+	// A list of decisions: what one meets is no matter of the others.
+	listed := post("ana", "/proposals", move(when(0, 14, 0))).want(t, 201, "")
+	one := func(p said, key, decision string) members {
+		m := named(p, key)
+		m["proposal"], m["decision"] = p.text("id"), decision
+		return m
+	}
+	decided := post("ana", "/decisions", members{"items": []any{one(p2, "l-1", "approve"), one(listed, "l-2", "reject")}}).want(t, 200, "")
+	if results := at(decided.object, "results").([]any); len(results) != 2 || at(results[0], "error", "code") != "already_decided" || at(results[1], "outcome") != "not_executed" {
+		t.Errorf("decided together: %s", decided.body)
+	}
+	post("ana", "/decisions", members{"items": []any{one(listed, "l-3", "approve"), one(listed, "l-4", "reject")}}).want(t, 422, "validation_failed")
+
 	// Book, be too late for the time, reject, withdraw.
 	book := members{"action": "book_appointment@1", "idempotency_key": "b-1", "parameters": members{"patient": "soren", "type": "std",
 		"practitioner": "holm", "location": "main", "starts_at": when(1, 9, 0), "notify": true}}

@@ -47,6 +47,10 @@ func (s *Server) queueAsked(c echo.Context, t *db.Tx) (a queueAsked, err error) 
 	if a.second, err = t.SecondPersonDecides(ctx); err != nil {
 		return a, err
 	}
+	policies, err := t.PoliciesNow(ctx)
+	if err != nil {
+		return a, err
+	}
 	people, err := t.Actors(ctx)
 	if err != nil {
 		return a, err
@@ -71,7 +75,7 @@ func (s *Server) queueAsked(c echo.Context, t *db.Tx) (a queueAsked, err error) 
 			a.options.View[i].Selected = a.options.View[i].Value == a.view
 		}
 	}
-	f := db.QueueFilter{Viewer: by.Person, Mine: a.view == views.QueueMine, Decidable: proposal.DecidableBy(by, a.second)}
+	f := db.QueueFilter{Viewer: by.Person, Mine: a.view == views.QueueMine, Decidable: proposal.DecidableBy(by, a.second, policies)}
 	for _, risk := range []string{proposal.Low, proposal.Medium, proposal.High, proposal.Critical} {
 		o := views.Option{Value: risk, Label: views.RiskWord(risk), Selected: ask.box("risk-" + risk)}
 		if o.Selected {

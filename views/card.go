@@ -3,6 +3,7 @@ package views
 import (
 	"time"
 
+	"countersign/internal/clinic"
 	"countersign/internal/proposal"
 )
 
@@ -31,6 +32,9 @@ type CardPage struct {
 	Stop       Permission     // of a bulk that is being carried out
 	Polled     bool           // the page asked by itself: focus stays where it is
 	Freed      Freed          // it ran and gave time back
+	From       string         // "queue": opened from there
+	Next       *NextCard      // the next in the queue, when this one is over and came from there; nil = none
+	Review     CardReview
 }
 
 // Permission says whether an act is offered: Code "" yes, else the refusal code that an attempt would get.
@@ -63,3 +67,33 @@ type MessageState struct {
 	Attempts  int
 	PlanHash  string // of the plan that wrote it
 }
+
+// CardReview is the work around a card: who has it, what was said, and that it was asked to be decided soon.
+type CardReview struct {
+	ClaimedBy    clinic.Ref // zero = nobody
+	GivenBy      string     // who handed it over
+	ClaimedUntil time.Time
+	Escalated    proposal.Escalation // of this revision; Revision 0 = not
+	Comments     []proposal.Comment  // the first first
+	CommentID    string              // of the next one
+	Deciders     []Option            // to whom it can be handed over
+}
+
+// NextCard is where the queue goes on.
+type NextCard struct {
+	Proposal, Title string
+	ExpiresAt       time.Time
+}
+
+// failedMessages counts those that could not be sent.
+func (p CardPage) failedMessages() (n int) {
+	for _, m := range p.Messages {
+		if m.State == "failed" {
+			n++
+		}
+	}
+	return n
+}
+
+// onward: the viewer has done what they can.
+func (p CardPage) onward() bool { return !p.undecided() || p.Record.ApprovedBy(p.Viewer) != nil }

@@ -283,3 +283,12 @@ func newWords(n int) string {
 }
 
 func endedClass(r proposal.Record) string { return CardPage{Record: r}.stateClass() }
+
+// escalatedWords is who asked for a decision soon: the clock is the system's.
+func escalatedWords(p CardPage) string {
+	e := p.Review.Escalated
+	if e.By.ID == "" {
+		return "by the system: a quarter of the time was left at " + Clock(p.at(e.At))
+	}
+	return "by " + e.By.Name + " at " + Clock(p.at(e.At))
+}

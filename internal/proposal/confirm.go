@@ -16,7 +16,8 @@ type Decision struct {
 	Revision int
 	PlanHash string
 	Key      string
-	Reason   any // of a rejection: text or nil
+	Reason   any  // of a rejection: text or nil
+	Together bool // one of a list: low and medium risk only
 }
 
 // errTampered: the stored bytes are not the ones that were hashed.
@@ -105,6 +106,9 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		}
 		risk, reasons, needed := reassess(r, c.Now, doubleBooked)
 		if err := MayConfirm(by, r, risk, c.SecondPerson); err != nil {
+			return err
+		}
+		if err := d.alone(risk); err != nil {
 			return err
 		}
 		changed := moved(r.Plan, now)

@@ -53,6 +53,10 @@ func (s *Service) reject(ctx context.Context, by clinic.Actor, d Decision) (Answ
 		if err := MayReject(by, r, r.Risk, c.SecondPerson); err != nil {
 			return err
 		}
+		risk, _, _ := reassess(r, c.Now, false)
+		if err := d.alone(risk); err != nil {
+			return err
+		}
 		action := audit.Reject
 		if by.Kind == clinic.KindAgent {
 			action = audit.Withdraw
