@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"countersign/internal/clinic"
@@ -79,17 +80,20 @@ type Review struct {
 	Deciders  []clinic.Actor       // who works at this clinic, for handing over
 }
 
-// ReviewOf reads it in two statements, and who could take it over in a third.
+// ReviewOf reads it in one statement, and who could take it over in a second.
 func (t *Tx) ReviewOf(ctx context.Context, id string, deciders bool) (Review, error) {
 	var v Review
 	var head struct {
 		proposal.Lease
 		Marked     bool
 		Escalation proposal.Escalation
+		Said       []byte
 	}
 	err := t.get(ctx, &head, `SELECT p.id AS proposal, coalesce(l.person, '') AS "holder.id", coalesce(l.person_name, '') AS "holder.name", coalesce(l.given_by, '') AS givenby,
 		coalesce(l.until, $1) AS until, e.revision IS NOT NULL AS marked, p.revision AS "escalation.revision", coalesce(e.person, '') AS "escalation.by.id",
-		coalesce(e.person_name, '') AS "escalation.by.name", coalesce(e.reason, '') AS "escalation.reason", coalesce(e.at, $1) AS "escalation.at"
+		coalesce(e.person_name, '') AS "escalation.by.name", coalesce(e.reason, '') AS "escalation.reason", coalesce(e.at, $1) AS "escalation.at",
+		(SELECT json_agg(json_build_object('ID', c.id, 'Proposal', c.proposal, 'Revision', c.revision, 'By', json_build_object('id', c.person, 'name', c.person_name),
+			'Text', c.text, 'At', c.at) ORDER BY c.at, c.id) FROM comments c WHERE c.proposal = p.id) AS said
 		FROM proposals p LEFT JOIN LATERAL `+lease+` l ON l.until > $1 AND p.state = 'proposed'
 		LEFT JOIN escalations e ON e.clinic = p.clinic AND e.proposal = p.id AND e.revision = p.revision WHERE p.id = $2`, t.now, id)
 	if err != nil {
@@ -99,7 +103,9 @@ func (t *Tx) ReviewOf(ctx context.Context, id string, deciders bool) (Review, er
 	if head.Marked {
 		v.Escalated = &head.Escalation
 	}
-	err = t.sel(ctx, &v.Comments, `SELECT id, proposal, revision, person AS "by.id", person_name AS "by.name", text, at FROM comments WHERE proposal = $1 ORDER BY at, id`, id)
+	if head.Said != nil {
+		err = json.Unmarshal(head.Said, &v.Comments)
+	}
 	if err != nil || !deciders {
 		return v, err
 	}
