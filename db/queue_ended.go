@@ -28,7 +28,7 @@ type Ended struct {
 	Failed  int      // messages that failed
 }
 
-// took is how long after the decided revision was first shown to the one who decided; AuditFilter.Within judges alike.
+// took is since when the one who decided had been shown the decided revision.
 const took = `extract(epoch FROM p.decided_at - (SELECT min(s.at) FROM showings s WHERE s.clinic = p.clinic AND s.proposal = p.id AND s.person = p.decided_by
 	AND s.revision = p.revision AND s.at <= p.decided_at))::float8`
 

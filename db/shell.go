@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -23,25 +24,26 @@ type Told struct {
 // mostTold is how many a page shows.
 const mostTold = 5
 
-// Frame reads it for a person in two statements.
+// Frame reads it for a person in one statement.
 func (t *Tx) Frame(ctx context.Context, person string) (Frame, error) {
 	var f struct {
 		Frame
-		Since time.Time
+		List []byte
 	}
 	err := t.get(ctx, &f, `SELECT (SELECT count(*) FROM proposals WHERE state = 'proposed' AND expires_at > $1) AS waiting,
 		coalesce((SELECT zone FROM locations ORDER BY name, id LIMIT 1), '') AS zone,
 		coalesce((SELECT keys_off FROM preferences WHERE person = $2), false) AS keysoff,
-		coalesce((SELECT told_until FROM preferences WHERE person = $2), $3) AS since`, t.now, person, t.now.Add(-24*time.Hour))
-	if err != nil {
-		return f.Frame, err
+		(SELECT json_agg(x) FROM (SELECT p.id, p.action, CASE p.state WHEN 'proposed' THEN 'expired' ELSE p.state END AS state,
+			coalesce(q.given || ' ' || q.family, '') AS patient, coalesce(p.decided_name, '') AS by, coalesce(p.decided_at, p.expires_at) AS at
+			FROM proposals p LEFT JOIN patients q ON q.clinic = p.clinic AND q.id = p.patient
+			WHERE p.owner = $2 AND p.created_at > $4 AND p.state <> 'executing' AND (p.state <> 'proposed' OR p.expires_at <= $1)
+			AND p.decided_by IS DISTINCT FROM $2
+			AND coalesce(p.decided_at, p.expires_at) > coalesce((SELECT told_until FROM preferences WHERE person = $2), $3)
+			ORDER BY coalesce(p.decided_at, p.expires_at) DESC, p.id LIMIT $5) x) AS list`,
+		t.now, person, t.now.Add(-24*time.Hour), t.now.Add(-7*24*time.Hour), mostTold)
+	if err == nil && f.List != nil {
+		err = json.Unmarshal(f.List, &f.Told)
 	}
-	err = t.sel(ctx, &f.Told, `SELECT p.id, p.action, CASE p.state WHEN 'proposed' THEN 'expired' ELSE p.state END AS state,
-		coalesce(q.given || ' ' || q.family, '') AS patient, coalesce(p.decided_name, '') AS by, coalesce(p.decided_at, p.expires_at) AS at
-		FROM proposals p LEFT JOIN patients q ON q.clinic = p.clinic AND q.id = p.patient
-		WHERE p.owner = $1 AND p.created_at > $2 AND p.state <> 'executing' AND (p.state <> 'proposed' OR p.expires_at <= $3)
-		AND p.decided_by IS DISTINCT FROM $1 AND coalesce(p.decided_at, p.expires_at) > $4 ORDER BY at DESC, p.id LIMIT $5`,
-		person, t.now.Add(-7*24*time.Hour), t.now, f.Since, mostTold)
 	return f.Frame, err
 }
 

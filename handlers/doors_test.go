@@ -3,6 +3,7 @@ package handlers
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,6 +51,32 @@ var doors = map[string]func(a asked, key string) (int, string){
 		got := a.called("ana", http.MethodPost, card(a.r)+"/confirm", members{"revision": a.r.Revision, "plan_hash": a.r.PlanHash, "idempotency_key": key})
 		return got.status, got.code()
 	},
+	"POST /queue/decisions": func(a asked, key string) (int, string) {
+		f := url.Values{"proposal.0": {a.r.ID}, "decision.0": {"approve"}}
+		for name, v := range decision(a.r, key) {
+			f[name+".0"] = v
+		}
+		got := a.as("ana").post("/queue/decisions", f)
+		for code, status := range map[string]int{"self_approval_forbidden": 403, "already_decided": 409} {
+			if strings.Contains(got.body, code) {
+				return status, code
+			}
+		}
+		return got.status, ""
+	},
+	"POST /api/v1/decisions": func(a asked, key string) (int, string) {
+		got := a.called("ana", http.MethodPost, "/decisions", members{"items": []any{members{"proposal": a.r.ID, "decision": "approve", "revision": a.r.Revision, "plan_hash": a.r.PlanHash, "idempotency_key": key}}})
+		var results struct {
+			Results []struct {
+				Status int
+				Error  struct{ Code string }
+			}
+		}
+		if err := json.Unmarshal([]byte(got.body), &results); err != nil || len(results.Results) != 1 {
+			a.t.Fatal(got.body)
+		}
+		return results.Results[0].Status, results.Results[0].Error.Code
+	},
 	"POST /api/v1/runs/:id/confirm": func(a asked, key string) (int, string) {
 		got := a.called("ana", http.MethodPost, "/runs/"+a.run+"/confirm", members{"tool_call_id": a.call, "decision": "approve", "revision": a.r.Revision, "plan_hash": a.r.PlanHash, "idempotency_key": key})
 		return got.status, got.code()
@@ -86,7 +113,7 @@ func TestEveryDoorIsKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls += len(regexp.MustCompile(`s\.(Desk\.Confirm\w*|Talk\.Decide)\(`).FindAll(source, -1))
+		calls += len(regexp.MustCompile(`s\.(Desk\.Confirm\w*|Desk\.DecideTogether|Talk\.Decide)\(`).FindAll(source, -1))
 	}
 	if calls != marked {
 		t.Errorf("%d handlers call what decides, and %d routes say so", calls, marked)

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -69,6 +70,7 @@ func (s *Server) togetherPage(c echo.Context, list []ticked, status int, refused
 			return err
 		}
 		var shown []audit.Event
+		var cards []proposal.Showing
 		for _, k := range list {
 			r, ok := found[k.id]
 			if !ok {
@@ -80,16 +82,21 @@ func (s *Server) togetherPage(c echo.Context, list []ticked, status int, refused
 				item.Key = s.Desk.IDs("key")
 			}
 			p.Items = append(p.Items, item)
-			read := s.readEvent(t, by, audit.ReadProposal, "proposal", r.ID, 0, "")
-			read.Proposal, read.Revision, read.PlanHash = r.ID, r.Revision, r.PlanHash
-			if r.Plan.After != nil {
-				read.Patient = r.Plan.After.Patient.ID
+			shown = append(shown, s.proposalRead(t, by, r))
+			if !r.Tampered() {
+				var card bytes.Buffer
+				if err := views.TogetherFacts(p, item).Render(ctx, &card); err != nil {
+					return err
+				}
+				cards = append(cards, proposal.Showing{ID: s.Desk.IDs("shw"), Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Card: card.Bytes(), By: by, Via: by.Via})
 			}
-			shown = append(shown, read)
 		}
 		slices.SortStableFunc(p.Items, func(a, b views.TogetherItem) int {
 			return cmp.Or(a.ExpiresAt.Compare(b.ExpiresAt), cmp.Compare(a.ID, b.ID))
 		})
+		if _, err := t.Show(ctx, false, cards...); err != nil {
+			return err
+		}
 		return t.Audit(ctx, shown...)
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ func main() {
 	clients := flag.String("clients", "1,8,32", "numbers of clients")
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
-	only := flag.String("only", "", "confirm, pages, talk or audit; all when empty")
+	only := flag.String("only", "", "confirm, pages, queue, talk or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -69,6 +69,11 @@ func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []
 	}
 	if only == "" || only == "pages" {
 		if err := benchPages(ctx, cluster, quiet, clients, sizes); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "queue" {
+		if err := benchQueue(ctx, cluster, quiet, clients); err != nil {
 			return err
 		}
 	}

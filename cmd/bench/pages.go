@@ -143,12 +143,16 @@ func statementCalls(ctx context.Context, root *sql.DB) (n int64, err error) {
 
 // signIn gives a browser that holds a session of staff.
 func (s *site) signIn(ctx context.Context) (*http.Client, error) {
+	return s.signInAs(ctx, "staff@demo.test")
+}
+
+func (s *site) signInAs(ctx context.Context, email string) (*http.Client, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	browser := &http.Client{Jar: jar, Transport: s.client.Transport}
-	form := url.Values{"email": {"staff@demo.test"}, "password": {account.DemoPassword}}
+	form := url.Values{"email": {email}, "password": {account.DemoPassword}}
 	req, err := http.NewRequestWithContext(ctx, "POST", s.server.URL+"/signin", strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
