@@ -17,8 +17,8 @@ import (
 	"countersign/db"
 	"countersign/db/desktest"
 	"countersign/internal/account"
-	"countersign/internal/audit"
 	"countersign/internal/assistant"
+	"countersign/internal/audit"
 	"countersign/internal/proposal"
 )
 

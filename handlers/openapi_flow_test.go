@@ -197,6 +197,11 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 	}
 	get("ada", "/audit?outcome=denied&actor=ana&action=proposal.confirm&proposal="+p1.text("id")+"&patient=maria&hash="+p2.text("plan_hash")[:8]+"&from="+
 		time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)+"&to="+time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)).want(t, 200, "")
+	for format, kind := range map[string]string{"csv": "text/csv", "ndjson": "application/x-ndjson", "fhir": "application/fhir+ndjson"} {
+		a.file("ada", "/audit/export?format="+format, kind)
+		get("ben", "/audit/export?format="+format).want(t, 403, "permission_denied")
+	}
+	get("ada", "/audit/export").want(t, 422, "validation_failed")
 	for _, list := range []string{"/proposals", "/appointments", "/audit"} {
 		a.pages(list)
 	}

@@ -115,6 +115,18 @@ func (a *apiSite) called(who, method, path string, body any, headers ...string) 
 	return s
 }
 
+// file asks for an answer that is no JSON document and compares its type with those described.
+func (a *apiSite) file(who, path, kind string) {
+	a.t.Helper()
+	s := a.browser().send(http.MethodGet, apiRoot+path, nil, "Authorization", "Bearer "+a.tokens[who])
+	op, _ := a.find(http.MethodGet, path)
+	a.answered[op.method+" "+op.path+" "+strconv.Itoa(s.status)] = true
+	got, _, _ := strings.Cut(s.header.Get("Content-Type"), ";")
+	if s.status != http.StatusOK || got != kind || at(op.any, "responses", "200", "content", kind) == nil {
+		a.t.Errorf("%s: %d %s", path, s.status, got)
+	}
+}
+
 func (a *apiSite) parse(text string) any {
 	a.t.Helper()
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
