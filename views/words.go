@@ -23,6 +23,8 @@ func FieldWord(name string) string {
 		"from": "From date", "starts_at": "Start", "notify": "Tell the patient", "message": "Message", "reason_code": "Why it is cancelled", "reason": "Reason",
 		"family": "Family name", "given": "Given names", "birth_date": "Birth date", "mrn": "MRN", "phone": "Phone", "email": "E-mail",
 		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "action": "Action", "least_risk": "Risk at least", "people": "People", "confirm_not_duplicate": "Somebody else",
+		"to": "Last day", "opens": "From, if only hours", "closes": "To",
+		"earliest": "From day", "latest": "Until day", "note": "Note", "items": "Visits",
 		"agent": "Agent", "minutes": "Minutes", "most": "Most proposals"}
 	if w, ok := words[name]; ok {
 		return w

@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		childTalking()
 		return
 	}
+	if os.Getenv(childRuns) != "" {
+		childRunning()
+		return
+	}
 	if at := os.Getenv(childPoint); at != "" {
 		child(at)
 		return

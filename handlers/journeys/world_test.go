@@ -39,6 +39,7 @@ type world struct {
 	root  *sql.DB
 	pool  *db.DB
 	demo  *outbox.DemoSender
+	desk  *proposal.Service
 	relay *outbox.Relay
 	log   *logBuffer
 	app   atomic.Pointer[http.Handler]
@@ -106,6 +107,7 @@ func (w *world) at(ahead time.Duration) *db.DB {
 	grammar, err := assistant.NewGrammar("en")
 	w.must(err)
 	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: desktest.ID, Log: log}
+	w.desk = desk
 	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: grammar, IDs: desktest.ID, Log: log, Patience: 20 * time.Second}
 	if w.reads != nil {
 		talk.Interpreter, talk.Patience = w.reads, 0
