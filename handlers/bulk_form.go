@@ -90,6 +90,9 @@ func (s *Server) bulkChoices(ctx context.Context, t *db.Tx, visits []clinic.Visi
 		}
 		c.Options = append(c.Options, views.Option{Value: views.ChoiceCancel, Label: "Cancel the visit", Selected: wanted == views.ChoiceCancel},
 			views.Option{Value: views.ChoiceKeep, Label: "Leave it as it is", Selected: wanted == views.ChoiceKeep})
+		if wanted == "" {
+			c.Options[0].Selected = true
+		}
 		out = append(out, c)
 	}
 	return out, nil

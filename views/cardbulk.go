@@ -34,13 +34,14 @@ func (p CardPage) itemRows() []itemRow {
 	for _, i := range p.Record.ItemsChanged() {
 		moved[i] = true
 	}
+	named := oneZone(plan) != ""
 	rows := make([]itemRow, len(plan.After.Items))
 	for i := range rows {
 		one := plan.Item(i)
 		was, is := factsOf(one.Before), factsOf(one.After)
 		f := one.Before.Patient
 		r := itemRow{n: i + 1, who: Person{ID: f.ID, Name: f.Name, BirthDate: f.BirthDate, MRN: f.MRN}, kind: was.kind, visit: one.Before.Appointment,
-			was: itemCell(was), is: itemCell(is), messages: one.Messages, why: one.RiskReasons, moved: moved[i], open: len(rows) <= 3}
+			was: itemCell(was, named), is: itemCell(is, named), messages: one.Messages, why: one.RiskReasons, moved: moved[i], open: len(rows) <= 3}
 		if one.After.Status == "cancelled" {
 			r.cancelled, r.is = true, cell{"Cancelled", nonEmpty(reasonOf(one))}
 		}
@@ -55,8 +56,24 @@ func (p CardPage) itemRows() []itemRow {
 	return rows
 }
 
-func itemCell(f facts) cell {
-	return cell{f.date + ", " + f.time, []string{f.zone + " (" + f.offset + ")", f.who + ", " + f.place}}
+// itemCell is short, so that 24 lines can be read: the zone's name stands once above the table where all have the same.
+func itemCell(f facts, named bool) cell {
+	at := f.offset
+	if !named {
+		at = f.zone + " (" + at + ")"
+	}
+	return cell{ShortDate(f.start.In(zone(f.zone))) + ", " + f.time, []string{at, f.who + ", " + f.place}}
+}
+
+// oneZone is the zone of all times of the bulk, "" when they have several.
+func oneZone(p proposal.Plan) string {
+	name := p.Before.Items[0].Zone
+	for i := range p.After.Items {
+		if p.Before.Items[i].Zone != name || p.After.Items[i].Zone != name {
+			return ""
+		}
+	}
+	return name
 }
 
 // partlyStale: some visits of a bulk have changed since, and the others can still be decided: those that changed fail alone.
