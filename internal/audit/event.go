@@ -160,5 +160,11 @@ func (e Event) Content() (content []byte, hash string) {
 	return content, hex.EncodeToString(sum[:])
 }
 
+// ContentHash is the hash of a content, as it stands beside it: lower-case hex sha256.
+func ContentHash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
 // TimeText is a time as the trail writes it: UTC, to the microsecond.
 func TimeText(t time.Time) string { return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano) }
