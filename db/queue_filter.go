@@ -100,7 +100,8 @@ func (f QueueFilter) decidable(w *where) {
 		}
 	}
 	w.and(`(`+strings.Join(append(each, `false`), ` OR `)+`)`, args...)
-	w.and(`NOT EXISTS (SELECT FROM approvals g WHERE g.clinic = p.clinic AND g.proposal = p.id AND g.revision = p.revision AND g.person = ?)`, f.Viewer)
+	w.and(`NOT (p.id = ANY (ARRAY(SELECT g.proposal FROM approvals g JOIN proposals o ON o.clinic = g.clinic AND o.id = g.proposal AND o.revision = g.revision AND o.state = 'proposed'
+		WHERE g.person = ?)))`, f.Viewer)
 }
 
 func (f QueueFilter) kinds(list []proposal.Decidable) (condition string, args []any) {

@@ -119,7 +119,7 @@ func benchQueue(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger
 			if _, err := measure(ctx, n, 10, op); err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
-			m, err := measure(ctx, n, 120, op)
+			m, err := measure(ctx, n, 60, op)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
