@@ -180,16 +180,20 @@ func TestReviewerDecidesHighRisk(t *testing.T) {
 		r.look()
 		r.picture("queue")
 		r.noConfirm()
-		r.follow(`a[data-row][href="/proposals/` + id + `"]`)
+		r.says("1 waits for you")
+		r.follow(`a[data-row][href^="/proposals/` + id + `"]`)
 		r.says("You may decide")
 		r.look()
 		r.swap("#confirm")
 		r.says("Completed: Søren Łukasz Groß’s visit is booked")
+		if f := r.focused(); f != "#next" { // nothing more waits: the queue
+			t.Errorf("after deciding from the queue the focus is on %s", f)
+		}
 		r.look()
 		w.stored("booked prac_okafor", `SELECT status, practitioner FROM inspect.appointments WHERE id IN (SELECT id FROM appointments WHERE proposal = $1)`, id)
 		w.stored("1", `SELECT count(*) FROM audit WHERE proposal = $1 AND action = 'proposal.confirm' AND outcome = 'success'`, id)
 		r.open("/queue")
-		r.says("Nothing waiting")
+		r.says("Nothing waits for you")
 		r.look()
 	})
 }
