@@ -74,7 +74,7 @@ func (p EvidencePage) verdictOfAll() (title, words, class string) {
 	case failed > 0:
 		return "Approved and executed are equal, and a message failed", "Each comparison says so below." + tail, "warn"
 	}
-	return "Everything is equal", "All " + Count(len(p.Equalities), "comparison") + " are equal.", "ok"
+	return "Everything is equal", "Each comparison says so below." + tail, "ok"
 }
 
 // did says a decision in words.
