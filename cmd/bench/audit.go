@@ -17,12 +17,9 @@ import (
 	"countersign/internal/clinic"
 )
 
-// trailRows is how long the measured trail is.
-const trailRows = 1_000_000
-
-// benchAudit measures the trail at a million entries: how fast it is sealed, verified and exported, and in how much
+// benchAudit measures the trail of so many entries: how fast it is sealed, verified and exported, and in how much
 // memory; and a confirm with and without a sealer beside it, in turns.
-func benchAudit(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger, clients []int, ops int) error {
+func benchAudit(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger, clients []int, ops, trailRows int) error {
 	if err := benchSealer(ctx, cluster, log, clients, ops); err != nil {
 		return err
 	}
@@ -49,7 +46,7 @@ func benchAudit(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger
 	}
 	fmt.Printf("\ntrail of %d entries\n", trailRows)
 	const clinicID = "bench"
-	if err := timed("written", trailRows, func() error { return fillTrail(ctx, d, clinicID) }); err != nil {
+	if err := timed("written", trailRows, func() error { return fillTrail(ctx, d, clinicID, trailRows) }); err != nil {
 		return err
 	}
 	if err := timed("sealed", trailRows, func() error { _, err := d.Seal(ctx, clinicID); return err }); err != nil {
@@ -70,10 +67,10 @@ func benchAudit(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger
 	if err != nil {
 		return err
 	}
-	return benchFiles(ctx, d, clinicID, key)
+	return benchFiles(ctx, d, clinicID, key, trailRows)
 }
 
-func benchFiles(ctx context.Context, d *db.DB, clinicID string, key *audit.Key) error {
+func benchFiles(ctx context.Context, d *db.DB, clinicID string, key *audit.Key, trailRows int) error {
 	dir, err := os.MkdirTemp("", "csbench")
 	if err != nil {
 		return err
@@ -146,7 +143,7 @@ func timed(what string, n int, do func() error) error {
 }
 
 // fillTrail writes entries of the kind that are most: people who looked at something.
-func fillTrail(ctx context.Context, d *db.DB, clinicID string) error {
+func fillTrail(ctx context.Context, d *db.DB, clinicID string, trailRows int) error {
 	const batch = 5000
 	by := clinic.Actor{Clinic: clinicID, Person: "ana", Role: clinic.RoleStaff, Kind: clinic.KindUser, Via: "page", Request: "req_bench"}
 	for n := 0; n < trailRows; n += batch {

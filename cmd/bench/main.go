@@ -21,12 +21,13 @@ func main() {
 	clients := flag.String("clients", "1,8,32", "numbers of clients")
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
+	entries := flag.Int("entries", 1_000_000, "length of the measured trail")
 	only := flag.String("only", "", "confirm, pages, queue, talk or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *dir, *only, numbers(*clients), *ops, strings.Split(*sizes, ",")); err != nil {
+	if err := run(ctx, *dir, *only, numbers(*clients), *ops, *entries, strings.Split(*sizes, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -42,7 +43,7 @@ func numbers(list string) []int {
 	return out
 }
 
-func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []string) error {
+func run(ctx context.Context, dir, only string, clients []int, ops, entries int, sizes []string) error {
 	if dir == "" {
 		made, err := os.MkdirTemp("/tmp", "csbench")
 		if err != nil {
@@ -83,7 +84,7 @@ func run(ctx context.Context, dir, only string, clients []int, ops int, sizes []
 		}
 	}
 	if only == "" || only == "audit" {
-		if err := benchAudit(ctx, cluster, quiet, clients, ops); err != nil {
+		if err := benchAudit(ctx, cluster, quiet, clients, ops, entries); err != nil {
 			return err
 		}
 	}

@@ -145,6 +145,9 @@ func (v *fileRows) record(n int64, record []byte) {
 
 // formatOf tells the format by the first bytes.
 func formatOf(r io.ReadSeeker) (encoding, error) {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
 	head := make([]byte, 64)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
