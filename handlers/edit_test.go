@@ -95,7 +95,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 			"not one's own":    {"emil", from(r, "message", "hello"), http.StatusForbidden, "Only the person who asked"},
 			"unknown field":    {"ana", from(r, "colour", "blue"), http.StatusUnprocessableEntity, "colour: "},
 			"another visit":    {"ana", from(r, "appointment", "apt_soren"), http.StatusUnprocessableEntity, "stays with its visit"},
-			"the action":       {"ana", from(r, "action", "cancel_appointment@1"), http.StatusUnprocessableEntity, "action: "},
+			"the action":       {"ana", from(r, "action", "cancel_appointment@1"), http.StatusUnprocessableEntity, "Action: "},
 			"malformed number": {"ana", from(r, "revision", "1.0"), http.StatusUnprocessableEntity, "revision: "},
 			"malformed hash":   {"ana", from(r, "plan_hash", "abc"), http.StatusUnprocessableEntity, "plan_hash: "},
 		} {

@@ -43,7 +43,7 @@ func TestWhatTheDatabaseRefuses(t *testing.T) {
 		{"a changed version", `UPDATE appointment_history SET status = 'booked' WHERE appointment = 'appt_maria84'`, integrity},
 		{"a deleted version", `DELETE FROM appointment_history WHERE appointment = 'appt_maria84'`, integrity},
 		{"emptied history", `TRUNCATE appointment_history`, integrity},
-		{"emptied revisions", `TRUNCATE revisions`, integrity},
+		{"emptied revisions", `TRUNCATE revisions CASCADE`, integrity},
 		{"emptied audit", `TRUNCATE audit`, integrity},
 		{"emptied proposals", `TRUNCATE proposals CASCADE`, integrity},
 		{"a location with no zone (T09)", `UPDATE locations SET zone = NULL`, notNull},
