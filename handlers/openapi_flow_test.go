@@ -202,6 +202,12 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 		get("ben", "/audit/export?format="+format).want(t, 403, "permission_denied")
 	}
 	get("ada", "/audit/export").want(t, 422, "validation_failed")
+	proof := "/proposals/" + p1.text("id") + "/evidence"
+	for _, who := range []string{"ada", "ben"} {
+		get(who, proof).want(t, 200, "")
+	}
+	get("ana", proof).want(t, 403, "permission_denied")
+	get("ada", "/proposals/nothing/evidence").want(t, 404, "not_found")
 	for _, list := range []string{"/proposals", "/appointments", "/audit"} {
 		a.pages(list)
 	}
