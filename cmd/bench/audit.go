@@ -14,7 +14,6 @@ import (
 	"countersign/db"
 	"countersign/db/embedded"
 	"countersign/internal/audit"
-	"countersign/internal/clinic"
 )
 
 // benchAudit measures the trail of so many entries: how fast it is sealed, verified and exported, and in how much
@@ -65,6 +64,9 @@ func benchAudit(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger
 		})
 	})
 	if err != nil {
+		return err
+	}
+	if err := benchTrail(ctx, d, clinicID, trailRows); err != nil {
 		return err
 	}
 	return benchFiles(ctx, d, clinicID, key, trailRows)
@@ -145,11 +147,10 @@ func timed(what string, n int, do func() error) error {
 // fillTrail writes entries of the kind that are most: people who looked at something.
 func fillTrail(ctx context.Context, d *db.DB, clinicID string, trailRows int) error {
 	const batch = 5000
-	by := clinic.Actor{Clinic: clinicID, Person: "ana", Role: clinic.RoleStaff, Kind: clinic.KindUser, Via: "page", Request: "req_bench"}
 	for n := 0; n < trailRows; n += batch {
 		events := make([]audit.Event, batch)
 		for i := range events {
-			events[i] = audit.Event{ID: newID("aud"), Actor: by, Action: audit.ReadPatient, Outcome: audit.Success, ObjectKind: "patient", Object: "maria", Version: 1, Patient: "maria"}
+			events[i] = trailEvent(clinicID, n+i)
 		}
 		if err := d.InClinic(ctx, clinicID, func(t *db.Tx) error {
 			for i := range events {
