@@ -140,8 +140,9 @@ func (r *reading) slot(name string, i int) []capture {
 
 // minus reports a number with a sign of its own: not the hyphen of a stretch.
 func (r *reading) minus(i int) bool {
-	at := r.tokens[i].from - 1
-	return at >= 0 && (r.text[at] == '-' || strings.HasSuffix(r.text[:at+1], "−")) && (at == 0 || strings.ContainsAny(r.text[at-1:at], " (\xe2\x88"))
+	before := r.text[:r.tokens[i].from]
+	rest := strings.TrimSuffix(strings.TrimSuffix(before, "-"), "−")
+	return rest != before && (rest == "" || strings.HasSuffix(rest, " ") || strings.HasSuffix(rest, "("))
 }
 
 // behindDay: "on 3.12" and "Thu 3.12" are dates, where "3.12" could be a time.
