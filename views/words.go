@@ -168,6 +168,10 @@ func AuditWord(code string) string {
 		audit.ReadAudit: "Looked at the audit trail", audit.ReadEvidence: "Looked at evidence", audit.Partial: "Partly done", audit.ListAgents: "Looked at the agents",
 		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.ExportAudit: "Exported the audit trail",
 		audit.TakeCheckpoint: "Took a checkpoint", audit.TakeReceipt: "Took a receipt", audit.SetRetention: "Set how long the trail is kept",
+		audit.FinishBulk: "Finished a change of many visits", audit.StopBulk: "Stopped a change of many visits",
+		audit.ListLeave: "Looked at leave", audit.SaveLeave: "Saved leave", audit.EndLeave: "Ended leave", audit.ListWaiting: "Looked at the waiting list",
+		audit.AddWaiting: "Put somebody on the waiting list", audit.EndWaiting: "Took somebody off the waiting list",
+		audit.ListRebooking: "Looked at what needs rebooking", audit.CloseRebooking: "Closed what needed rebooking",
 		audit.CutTrail: "Cut the trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
