@@ -110,7 +110,10 @@ func (t *Tx) AuditRows(ctx context.Context, f AuditFilter) (rows []AuditRow, nex
 		split(`a.object_kind = 'appointment' AND a.object = `+it,
 			`a.proposal IN (SELECT p.id FROM proposals p WHERE p.appointment = `+it+`) AND (a.object_kind, a.object) IS DISTINCT FROM ('appointment', `+it+`)`)
 	}
-	most := w.arg(f.Limit + 1)
+	most := strconv.Itoa(f.Limit + 1) // no parameter: a generic plan reckons with a tenth of all rows, and sorts them
+	if f.Hash != "" || HashPrefix(f.Proposal) {
+		most = w.arg(f.Limit + 1) // few rows have a prefix: here sorting them is right, walking the whole order is not
+	}
 	for i, p := range parts {
 		parts[i] = `(SELECT a.clinic, a.id, a.at, a.n FROM audit a` + w.orTrue() + p + newestFirst + most + `)`
 	}
