@@ -158,6 +158,9 @@ func (a *apiSite) check(op operation, s said, sent string) {
 	name := op.method + " " + op.path
 	status := strconv.Itoa(s.status)
 	a.answered[name+" "+status] = true
+	if strings.Contains(s.body, "%!") {
+		a.t.Errorf("%s: a sentence with a hole: %s", name, s.body)
+	}
 	responses := at(op.any, "responses").(map[string]any)
 	response, ok := responses[status]
 	if !ok {

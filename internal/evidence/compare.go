@@ -193,7 +193,11 @@ func (e *Evidence) executed(src Source, p Plan, outcome string) {
 	default:
 		e.patient(src, p)
 	}
-	e.say("once", len(made) == 0, "Nothing else was changed in its name", "%d more versions of visits were made in its name than the plan has", len(made))
+	if len(made) == 0 {
+		e.say("once", true, "Nothing else was changed in its name", "")
+	} else {
+		e.say("once", false, "", "%d more versions of visits were made in its name than the plan has", len(made))
+	}
 }
 
 func same[T comparable](a, b *T) bool {
