@@ -16,6 +16,9 @@ var _ outbox.Store = Outbox{}
 // Clinics implements outbox.Store.
 func (o Outbox) Clinics(ctx context.Context) ([]string, error) { return o.DB.Clinics(ctx) }
 
+const messageColumns = `clinic, id, coalesce(appointment, '') AS appointment, version, kind, channel, recipient, coalesce(subject, '') AS subject, body AS text,
+	coalesce(calendar, '') AS calendar, send_at AS sendat, proposal, revision, plan_hash AS planhash, attempts, lease`
+
 // Claim implements outbox.Store.
 func (o Outbox) Claim(ctx context.Context, clinicID string, most int, lease time.Duration) ([]outbox.Message, error) {
 	var out []outbox.Message
@@ -24,7 +27,7 @@ func (o Outbox) Claim(ctx context.Context, clinicID string, most int, lease time
 		return t.sel(ctx, &out, `UPDATE outbox SET state = 'sending', lease = lease + 1, attempts = attempts + 1, leased_until = app_now() + $1 * interval '1 second'
 			WHERE id IN (SELECT id FROM outbox WHERE state IN ('queued', 'sending') AND next_at <= app_now() AND (leased_until IS NULL OR leased_until <= app_now())
 				ORDER BY next_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-			RETURNING clinic, id, kind, channel, recipient, coalesce(subject, '') AS subject, body AS text, attempts, lease`, lease.Seconds(), most)
+			RETURNING `+messageColumns, lease.Seconds(), most)
 	})
 	return out, err
 }

@@ -73,11 +73,11 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	rules.Idle, rules.Demo = c.sessionIdle, c.demo
 	registry := prometheus.NewRegistry()
 	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log, Limits: c.proposalLimits}
-	var sender outbox.Sender
+	senders := map[string]outbox.Sender{}
 	var demoSender *outbox.DemoSender
 	if c.demo {
 		demoSender = &outbox.DemoSender{}
-		sender = demoSender
+		senders = outbox.OnEveryChannel(demoSender)
 	}
 	words, err := c.interpreter(log)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
 	defer talk.Stop() // after the workers, which begin runs
-	workers := startWorkers(ctx, log, workersOf(d, desk, talk, sender, key, log))
+	workers := startWorkers(ctx, log, workersOf(d, desk, talk, senders, key, log))
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })
 }

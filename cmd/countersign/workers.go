@@ -27,8 +27,8 @@ const horizon = 120
 // sealPause keeps the promise that an entry of the trail is sealed within a second.
 const sealPause = 400 * time.Millisecond
 
-// workersOf lists every background worker. Messages leave by sender; without one they wait in the outbox.
-func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender outbox.Sender, key func() (*audit.Key, error), log *slog.Logger) []worker {
+// workersOf lists every background worker. Messages leave by their channel's sender; without one they wait in the outbox.
+func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, senders map[string]outbox.Sender, key func() (*audit.Key, error), log *slog.Logger) []worker {
 	all := []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
 		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
@@ -76,8 +76,8 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.ExtendSlots(ctx, horizon) })
 		}))},
 	}
-	if sender != nil {
-		relay := outbox.Relay{Store: db.Outbox{DB: d}, Sender: sender, Log: log}
+	if len(senders) > 0 {
+		relay := outbox.Relay{Store: db.Outbox{DB: d}, Senders: senders, Log: log}
 		all = append(all, worker{"outbox", relay.Run})
 	}
 	return all

@@ -85,7 +85,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	t.Cleanup(func() { w.root.Close() })
 	w.pool = w.at(0)
-	w.relay = &outbox.Relay{Store: db.Outbox{DB: w.pool}, Sender: w.demo, Log: slog.New(slog.NewJSONHandler(w.log, nil))}
+	w.relay = &outbox.Relay{Store: db.Outbox{DB: w.pool}, Senders: outbox.OnEveryChannel(w.demo), Log: slog.New(slog.NewJSONHandler(w.log, nil))}
 	server := httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(server.Close)
 	w.url = server.URL

@@ -18,6 +18,7 @@ func TestTheRulesFindWhatIsPlanted(t *testing.T) {
 		{"arrows", "internal/ehr/x.go", body(`"net/http"` + "\n" + `"countersign/internal/outbox"` + "\n"), 0},
 		{"arrows", "internal/ehr/x.go", body(`"github.com/lib/pq"` + "\n"), 1},
 		{"arrows", "internal/clinic/x.go", body(`"countersign/internal/proposal"` + "\n"), 1},
+		{"arrows", "internal/outbox/x.go", body(`"net/smtp"` + "\n" + `"countersign/internal/proposal"` + "\n" + `"countersign/internal/ehr"` + "\n" + `"countersign/internal/clinic"` + "\n"), 2},
 		{"arrows", "handlers/x.go", body(`"github.com/jmoiron/sqlx"` + "\n" + `"countersign/db"` + "\n" + `"countersign/migrations"` + "\n"), 2},
 		{"arrows", "views/x.go", body(`"countersign/db"` + "\n" + `"countersign/handlers"` + "\n" + `"countersign/internal/clinic"` + "\n"), 2},
 		{"arrows", "db/x.go", body(`"countersign/handlers"` + "\n" + `"countersign/migrations"` + "\n" + `"github.com/jmoiron/sqlx"` + "\n"), 1},

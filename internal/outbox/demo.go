@@ -16,9 +16,12 @@ func (d *DemoSender) Fail(on bool) { d.failing.Store(on) }
 func (d *DemoSender) Failing() bool { return d.failing.Load() }
 
 // Send implements Sender.
-func (d *DemoSender) Send(context.Context, Message) error {
+func (d *DemoSender) Send(context.Context, Message) (string, error) {
 	if d.Failing() {
-		return &Refused{Code: "demo_switched_off"}
+		return "", &Refused{Code: "demo_switched_off"}
 	}
-	return nil
+	return "", nil
 }
+
+// OnEveryChannel gives one sender all there is to send.
+func OnEveryChannel(s Sender) map[string]Sender { return map[string]Sender{Email: s, SMS: s} }

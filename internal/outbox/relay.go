@@ -9,25 +9,6 @@ import (
 	"time"
 )
 
-// Message is one row of the outbox, claimed: exactly the bytes of the plan.
-type Message struct {
-	Clinic, ID               string
-	Kind, Channel, Recipient string
-	Subject, Text            string // Subject "" for sms
-	Attempts                 int    // this one included
-	Lease                    int64  // fencing token of this claim
-}
-
-// Sender gives one message to the outside. A *Refused error is final; any other is tried again.
-type Sender interface {
-	Send(ctx context.Context, m Message) error
-}
-
-// Refused is a definite no of the receiver. Code is for the record and names nobody.
-type Refused struct{ Code string }
-
-func (r *Refused) Error() string { return "outbox: refused: " + r.Code }
-
 // Result is what became of one attempt.
 type Result struct {
 	State  string // sent, failed, queued
@@ -45,10 +26,10 @@ type Store interface {
 
 // Relay sends what is due, clinic by clinic.
 type Relay struct {
-	Store  Store
-	Sender Sender
-	Log    *slog.Logger
-	Every  time.Duration // between looks; 1 s when zero
+	Store   Store
+	Senders map[string]Sender // by channel
+	Log     *slog.Logger
+	Every   time.Duration // between looks; 1 s when zero
 }
 
 const (
@@ -106,7 +87,12 @@ func (r *Relay) Once(ctx context.Context) error {
 func (r *Relay) send(ctx context.Context, m Message) error {
 	attempt, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
-	result := outcome(r.Sender.Send(attempt, m), m.Attempts)
+	sender, there := r.Senders[m.Channel]
+	if !there {
+		return nil
+	}
+	_, err := sender.Send(attempt, m)
+	result := outcome(err, m.Attempts)
 	mine, err := r.Store.Settle(context.WithoutCancel(ctx), m, result)
 	if err == nil && !mine {
 		r.Log.WarnContext(ctx, "outbox: a lease ran out while sending", "message", m.ID)
