@@ -27,8 +27,8 @@ build: ## build bin/countersign
 	@[ -x bin/countersign ] || echo 'building; the first time takes a minute or two'
 	go build -o bin/countersign ./cmd/countersign
 
-test: ## run every test: installs PostgreSQL and Chromium where it can
-	@sh scripts/need.sh go postgres chromium
+test: ## run every test: installs PostgreSQL, Chromium and Node where it can
+	@sh scripts/need.sh go postgres chromium node
 	go test -count=1 -timeout 12m $(TESTFLAGS) $(PKG)
 
 check: ## generated code is current, gofmt, go vet, staticcheck, govulncheck

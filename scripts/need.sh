@@ -1,5 +1,5 @@
 #!/bin/sh
-# need.sh THING... makes sure that each THING (go, postgres, chromium) is on this machine. As root with apt-get it
+# need.sh THING... makes sure that each THING (go, postgres, chromium, node) is on this machine. As root with apt-get it
 # installs what is missing; elsewhere it says what to install and fails. It touches no database cluster that exists.
 set -eu
 cd "$(dirname "$0")/.."
@@ -89,10 +89,28 @@ need_chromium() {
     return 1
 }
 
+# The FHIR server of the tests runs on Node.
+has_node() {
+    has npm && has node && [ "$(node -p 'process.versions.node.split(".")[0] >= 20' 2>/dev/null)" = true ]
+}
+
+need_node() {
+    if ! has_node && can_install; then
+        apt_install nodejs npm || say "apt-get could not install Node"
+    fi
+    has_node && return 0
+    say "Node 20 or later with npm is missing; the FHIR server of the tests runs on it. Install it with one of"
+    say "    sudo apt-get install nodejs npm (where that is version 20 or later)"
+    say "    sudo dnf install nodejs npm"
+    say "    brew install node"
+    say "so that node and npm are on PATH."
+    return 1
+}
+
 failed=
 for thing in "$@"; do
     case $thing in
-    go | postgres | chromium) "need_$thing" || failed=yes ;;
+    go | postgres | chromium | node) "need_$thing" || failed=yes ;;
     *) say "need.sh does not know $thing" && exit 2 ;;
     esac
 done
