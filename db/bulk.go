@@ -76,8 +76,8 @@ func (t proposalTx) Items(ctx context.Context, id string) ([]proposal.ItemResult
 
 // SetItem implements proposal.Runs.
 func (t proposalTx) SetItem(ctx context.Context, id string, r proposal.ItemResult) error {
-	n, err := t.exec(ctx, `UPDATE bulk_items SET state = $3, code = $4, message = $5, version = $6, ended_at = app_now()
-		WHERE proposal = $1 AND item = $2 AND state = 'waiting'`, id, r.Item, r.State, r.Code, r.Message, r.Version)
+	n, err := t.exec(ctx, `UPDATE bulk_items SET state = $3, code = $4, message = $5, version = $6, ended_at = CASE WHEN $3 <> 'executing' THEN app_now() END
+		WHERE proposal = $1 AND item = $2 AND state IN ('waiting', 'executing')`, id, r.Item, r.State, r.Code, r.Message, r.Version)
 	return touched(n, 1, err)
 }
 
@@ -87,6 +87,17 @@ func (t proposalTx) EndRun(ctx context.Context, id, state, outcome string, resul
 	if err := touched(n, 1, err); err != nil {
 		return err
 	}
-	n, err = t.exec(ctx, `UPDATE proposals SET state = $2, outcome = $3, result = $4 WHERE id = $1 AND state = 'executing'`, id, state, outcome, nullJSON(result))
+	return t.EndProposal(ctx, id, state, outcome, result)
+}
+
+// EndProposal implements proposal.Operations.
+func (t proposalTx) EndProposal(ctx context.Context, id, state, outcome string, result []byte) error {
+	n, err := t.exec(ctx, `UPDATE proposals SET state = $2, outcome = $3, result = $4 WHERE id = $1 AND state = 'executing'`, id, state, outcome, nullJSON(result))
 	return touched(n, 1, err)
+}
+
+// WakeRun implements proposal.Runs.
+func (t proposalTx) WakeRun(ctx context.Context, id string) error {
+	_, err := t.exec(ctx, `UPDATE bulk_runs SET leased_until = app_now() WHERE proposal = $1 AND ended_at IS NULL`, id)
+	return translate(err)
 }

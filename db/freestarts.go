@@ -49,9 +49,9 @@ func (t *Tx) FreeSlots(ctx context.Context, f StartFilter, minutes int) ([]clini
 	w.and(`s.starts_at >= ? AND s.starts_at < ?`, from, f.To.Add(time.Duration(minutes)*time.Minute))
 	w.and(`s.state = 'open' AND ? = ANY (s.types)`, f.Type)
 	if f.Moving == "" {
-		w.and(`s.appointment IS NULL`)
+		w.and(`s.appointment IS NULL AND s.held_by IS NULL`)
 	} else {
-		w.and(`(s.appointment IS NULL OR s.appointment = ?)`, f.Moving)
+		w.and(`(s.appointment IS NULL AND s.held_by IS NULL OR s.appointment = ?)`, f.Moving)
 	}
 	if f.Practitioner != "" {
 		w.and(`s.practitioner = ?`, f.Practitioner)

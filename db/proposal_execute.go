@@ -37,7 +37,8 @@ const (
 		FROM json_to_recordset($16::json) AS m(id text, appointment text, version bigint, kind text, channel text, recipient text, subject text, text text, calendar text, send_at timestamptz) RETURNING 1)`
 
 	slotParts = `, freed AS (UPDATE slots SET appointment = NULL WHERE id = ANY ($17) AND appointment = $18 RETURNING 1),
-	taken AS (UPDATE slots SET appointment = $18 WHERE id = ANY ($19) AND appointment IS NULL AND state = 'open' RETURNING 1)`
+	taken AS (UPDATE slots SET appointment = $18, held_by = NULL WHERE id = ANY ($19) AND appointment IS NULL
+		AND (held_by IS NULL AND state = 'open' OR held_by = $1) RETURNING 1)`
 	stepCounts = `, (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM freed) AS freed, (SELECT count(*) FROM taken) AS taken,
 	coalesce((SELECT version FROM visit), 0) AS version`
 

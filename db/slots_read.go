@@ -10,7 +10,7 @@ import (
 )
 
 const slotColumns = `s.id, s.practitioner, s.location, s.starts_at AS startsat, s.ends_at AS endsat, s.types, s.state,
-	coalesce(s.appointment, '') AS appointment, s.version`
+	coalesce(s.appointment, s.held_by, '') AS appointment, s.version`
 
 // longestSlot and longestVisit (the schema's limits) give an index on the start its lower bound in a search for
 // overlaps. Where the bound comes from another row it is reckoned here and not in SQL: timestamptz - interval is not
@@ -44,7 +44,7 @@ func slotsOf(rows []slotRow) []clinic.Slot {
 func (t *Tx) SlotsOf(ctx context.Context, practitioner, location string, from, to time.Time) ([]clinic.Slot, error) {
 	w := &where{}
 	w.and(`s.practitioner = ? AND s.starts_at < ? AND s.starts_at > ? AND s.ends_at > ?`, practitioner, to, from.Add(-longestSlot), from)
-	w.and(`(s.state <> 'closed' OR s.appointment IS NOT NULL)`)
+	w.and(`(s.state <> 'closed' OR s.appointment IS NOT NULL OR s.held_by IS NOT NULL)`)
 	if location != "" {
 		w.and(`s.location = ?`, location)
 	}

@@ -58,7 +58,7 @@ func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string,
 		_, err = t.exec(ctx, `UPDATE slots SET appointment = NULL WHERE appointment = $1`, appointment)
 	case !held && holds:
 		_, err = t.exec(ctx, `UPDATE slots SET appointment = $1 WHERE practitioner = $2 AND starts_at < $4 AND ends_at > $3
-			AND starts_at > $3::timestamptz - interval '1 day' AND state <> 'closed' AND appointment IS NULL`,
+			AND starts_at > $3::timestamptz - interval '1 day' AND state <> 'closed' AND appointment IS NULL AND held_by IS NULL`,
 			appointment, now.Practitioner, now.StartsAt, now.EndsAt)
 	}
 	return newVersion, err

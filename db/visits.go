@@ -20,7 +20,8 @@ const (
 	r.id AS "practitioner.id", r.name AS "practitioner.name", r.active AS "practitioner.active", r.version AS "practitioner.version",
 	l.id AS "location.id", l.name AS "location.name", l.address AS "location.address", l.phone AS "location.phone",
 	l.zone AS "location.zone", l.version AS "location.version",
-	y.id AS "type.id", y.name AS "type.name", y.minutes AS "type.minutes", y.version AS "type.version"`
+	y.id AS "type.id", y.name AS "type.name", y.minutes AS "type.minutes", y.version AS "type.version",
+	coalesce((SELECT o.proposal FROM ehr_operations o WHERE o.clinic = a.clinic AND o.appointment = a.id AND o.ended_at IS NULL), '') AS waits`
 	visitTables = ` FROM appointments a
 	JOIN patients p ON p.clinic = a.clinic AND p.id = a.patient
 	JOIN practitioners r ON r.clinic = a.clinic AND r.id = a.practitioner

@@ -29,8 +29,14 @@ CREATE TABLE ehr_operations (
   send_until     timestamptz NOT NULL, -- nothing is sent for the first time, or again, at or after it
   deadline       timestamptz NOT NULL, -- then a person is asked
   next_at        timestamptz NOT NULL DEFAULT app_now(),
+  asked_by       ident, -- the person who asks to have it looked for; null = nobody waits for a look
   lease          bigint NOT NULL DEFAULT 0, -- fencing token: rises with every claim
   leased_until   timestamptz,
+  person         ident NOT NULL, -- who confirmed it: it is carried out in that name
+  person_name    text NOT NULL,
+  role           text NOT NULL,
+  via            text NOT NULL,
+  request        text NOT NULL,
   created_at     timestamptz NOT NULL DEFAULT app_now(),
   ended_at       timestamptz,
   version        bigint NOT NULL DEFAULT 1, -- rises with all that a person decides by
@@ -133,6 +139,14 @@ CREATE TRIGGER version BEFORE UPDATE ON slots FOR EACH ROW
   WHEN ((OLD.practitioner, OLD.location, OLD.schedule, OLD.starts_at, OLD.ends_at, OLD.types, OLD.state, OLD.appointment, OLD.held_by)
     IS DISTINCT FROM (NEW.practitioner, NEW.location, NEW.schedule, NEW.starts_at, NEW.ends_at, NEW.types, NEW.state, NEW.appointment, NEW.held_by))
   EXECUTE FUNCTION raise_version();
+
+-- An item of a bulk that has been given to the EHR is neither waiting nor over.
+ALTER TABLE bulk_items DROP CONSTRAINT bulk_items_state_check, DROP CONSTRAINT bulk_items_check,
+  ADD CONSTRAINT bulk_items_state_check CHECK (state IN ('waiting', 'executing', 'completed', 'failed', 'stopped')),
+  ADD CONSTRAINT bulk_items_check CHECK ((state IN ('waiting', 'executing')) = (ended_at IS NULL));
+DROP TRIGGER one_result ON bulk_items;
+CREATE TRIGGER one_result BEFORE UPDATE ON bulk_items FOR EACH ROW WHEN (OLD.state NOT IN ('waiting', 'executing')) EXECUTE FUNCTION bulk_item_is_over();
+CREATE TRIGGER never_deleted BEFORE DELETE ON bulk_items FOR EACH ROW EXECUTE FUNCTION bulk_item_is_over();
 
 -- +goose StatementBegin
 DO $$

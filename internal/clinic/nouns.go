@@ -56,7 +56,7 @@ type Slot struct {
 	StartsAt, EndsAt           time.Time
 	Types                      []string // ids of the types it may hold
 	State                      string   // open, leave, closed
-	Appointment                string
+	Appointment                string   // whose it is; of one that is held, the proposal that holds it
 	Version                    int64
 }
 
@@ -71,4 +71,5 @@ type Visit struct {
 	Location         Location
 	Type             Type
 	Slots            []Slot // those it covers, by start; none for visits older than the slot rows
+	Waits            string // the proposal, confirmed, whose change of this visit the EHR has not answered; "" = none
 }

@@ -28,6 +28,10 @@ const (
 	Refused = "refused"
 )
 
+// PlanTampered is the code of an operation whose stored plan does not have its hash: it approves nothing, and a person
+// must look.
+const PlanTampered = "plan_tampered"
+
 // Phases of a move where the EHR knows no move: the new booking, then the end of the old one.
 const (
 	PhaseWrite     = "write"

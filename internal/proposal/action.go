@@ -63,6 +63,7 @@ type drafting struct {
 	rows   pinSet
 	wrong  []refusal.Field
 	why    []string        // what makes the risk what it is, beyond what assess sees in the plan
+	ehr    bool            // the clinic's visits are kept in an EHR too
 	freed  map[string]bool // slots that an earlier item of the same bulk gives back
 }
 

@@ -69,5 +69,8 @@ func draftBook(ctx context.Context, d *drafting) error {
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
 	d.tell(patient, confirmationMessage)
+	if err := d.outside(ctx, "book"); err != nil {
+		return err
+	}
 	return d.warnDoubleBooking(ctx)
 }

@@ -50,5 +50,5 @@ func draftCancel(ctx context.Context, d *drafting) error {
 		FreeSlots: slotIDs(visit.Slots), TakeSlots: []string{}}}
 	d.rows.visit(visit)
 	d.tell(visit.Patient, cancellationMessage)
-	return nil
+	return d.outside(ctx, "cancel")
 }

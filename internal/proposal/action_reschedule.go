@@ -78,6 +78,9 @@ func draftReschedule(ctx context.Context, d *drafting) error {
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
 	d.tell(visit.Patient, changeMessage)
+	if err := d.outside(ctx, "move"); err != nil {
+		return err
+	}
 	if err := d.contradiction(ctx, visit); err != nil {
 		return err
 	}
@@ -89,6 +92,9 @@ func (d *drafting) stillAhead(v clinic.Visit) error {
 	zone, err := clinic.LoadZone(v.Location.Zone)
 	if err != nil {
 		return err
+	}
+	if v.Waits != "" {
+		return refusal.Invalid(refusal.Field{Name: "appointment", Message: waitsWords})
 	}
 	if v.Status != "booked" {
 		return refusal.Invalid(refusal.Field{Name: "appointment", Message: "This visit is not booked any more: it is " + v.Status + ". Book a new one."})

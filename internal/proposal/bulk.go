@@ -3,15 +3,17 @@ package proposal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"countersign/internal/clinic"
 	"countersign/internal/refusal"
 )
 
-// States of an item of a bulk. All but waiting are final.
+// States of an item of a bulk. All but waiting and executing are final.
 const (
 	ItemWaiting   = "waiting"
+	ItemExecuting = "executing" // given to the EHR, which has not answered
 	ItemCompleted = "completed"
 	ItemFailed    = "failed"
 	ItemStopped   = "stopped"
@@ -27,6 +29,9 @@ type ItemResult struct {
 	Message     *string `json:"message"`
 	Version     *int64  `json:"version"`
 }
+
+// open tells an item that is not over.
+func (r ItemResult) open() bool { return r.State == ItemWaiting || r.State == ItemExecuting }
 
 // Run is a bulk that was confirmed and is being carried out. By is who confirmed it: items run in that name.
 type Run struct {
@@ -47,11 +52,13 @@ type Runs interface {
 	HoldRun(ctx context.Context, proposal string, lease int64, more time.Duration) (run Run, found bool, err error)
 	// LockRun locks the run whoever has it. Errors: not_found for a proposal that was never begun.
 	LockRun(ctx context.Context, proposal string) (Run, error)
+	// WakeRun lets another go on at once, whoever has the lease.
+	WakeRun(ctx context.Context, proposal string) error
 	// LetGo gives the lease back, so that another goes on at once.
 	LetGo(ctx context.Context, proposal string, lease int64) error
 	// Items are the run's, in order.
 	Items(ctx context.Context, proposal string) ([]ItemResult, error)
-	// SetItem writes the final state of an item that waits.
+	// SetItem writes the next state of an item that is not over.
 	SetItem(ctx context.Context, proposal string, r ItemResult) error
 	// EndRun ends the run and its proposal, which is executing, in a terminal state.
 	EndRun(ctx context.Context, proposal, state, outcome string, result []byte) error
@@ -167,8 +174,10 @@ func (s *Service) Stop(ctx context.Context, by clinic.Actor, id string) (Record,
 		if err := tx.Audit(ctx, s.stopEvent(tx.Now(), by, r)); err != nil {
 			return err
 		}
-		if err := s.endRun(ctx, tx, run, r, items); err != nil {
-			return err
+		if !slices.ContainsFunc(items, ItemResult.open) { // what the EHR has not answered ends it later
+			if err := s.endRun(ctx, tx, run, r, items); err != nil {
+				return err
+			}
 		}
 		out, err = current(ctx, tx, id)
 		return err

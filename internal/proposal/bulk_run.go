@@ -88,9 +88,12 @@ func (s *Service) runItems(ctx context.Context, clinicID, id string, lease int64
 func (s *Service) nextItem(ctx context.Context, clinicID, id string, lease int64) (over bool, err error) {
 	var at int
 	err = s.withRun(ctx, clinicID, id, lease, func(tx Tx, run Run, r Record, items []ItemResult) error {
-		at = slices.IndexFunc(items, func(it ItemResult) bool { return it.State == ItemWaiting })
+		at = nextRunnable(r.Plan, items)
 		if at < 0 {
 			over = true
+			if slices.ContainsFunc(items, ItemResult.open) {
+				return nil // the EHR's answer wakes this run again
+			}
 			return s.endRun(ctx, tx, run, r, items)
 		}
 		done, err := s.runItem(ctx, tx, run, r, items, at)
@@ -115,6 +118,22 @@ func (s *Service) nextItem(ctx context.Context, clinicID, id string, lease int64
 			return nil
 		}
 		return s.failItem(ctx, tx, run, r, items[at], code, itemWords[code])
+	})
+}
+
+// nextRunnable is the first item that waits and takes no time which an item before it may yet give back; -1 = none.
+func nextRunnable(p Plan, items []ItemResult) int {
+	return slices.IndexFunc(items, func(it ItemResult) bool {
+		if it.State != ItemWaiting {
+			return false
+		}
+		if it.Item == 1 || !p.IsBulk() {
+			return true
+		}
+		takes := p.Item(it.Item - 1).Steps[0].TakeSlots
+		return !slices.ContainsFunc(items[:it.Item-1], func(before ItemResult) bool {
+			return before.open() && slices.ContainsFunc(p.Item(before.Item - 1).Steps[0].FreeSlots, func(id string) bool { return slices.Contains(takes, id) })
+		})
 	})
 }
 
@@ -198,6 +217,9 @@ func (s *Service) runItem(ctx context.Context, tx Tx, run Run, r Record, items [
 	if twice && !slices.Contains(one.RiskReasons, ReasonDoubleBooked) {
 		return fail(refusal.ResourceChanged, "The patient has another visit at that time by now. This visit was not changed.")
 	}
+	if step.EHR != nil {
+		return s.giveItem(ctx, tx, run, r, one, step, out)
+	}
 	version := step.versionAfter()
 	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, Risk: r.Risk, By: run.By, Steps: []Step{step}, DecidedAt: tx.Now()}
 	for _, m := range one.Messages {
@@ -213,6 +235,18 @@ func (s *Service) runItem(ctx context.Context, tx Tx, run Run, r Record, items [
 	}
 	out.State, out.Version = ItemCompleted, &version
 	return out, nil
+}
+
+// giveItem hands an item to the EHR; the answer comes later.
+func (s *Service) giveItem(ctx context.Context, tx Tx, run Run, r Record, one Plan, step Step, out ItemResult) (ItemResult, error) {
+	err := s.noneWaits(ctx, tx, step)
+	if x := refusal.Of(err); x != nil && x.Code == refusal.ResourceChanged {
+		return s.failed(ctx, tx, run, r, out, refusal.ResourceChanged, "Another change of this visit waits for the EHR. This visit was not changed.")
+	} else if err != nil {
+		return out, err
+	}
+	out.State = ItemExecuting
+	return out, tx.StartOperation(ctx, s.operation(run.By, r, out.Item, step, one.After, tx.Now()))
 }
 
 func (s *Service) failItem(ctx context.Context, tx Tx, run Run, r Record, it ItemResult, code, words string) error {

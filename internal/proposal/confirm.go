@@ -67,7 +67,7 @@ func (s *Service) confirm(ctx context.Context, by clinic.Actor, d Decision) (Ans
 	if saved, ok := isReplay(err); ok {
 		return s.replayed(ctx, by, saved)
 	}
-	if err == nil && out.Status == StatusAccepted {
+	if err == nil && out.Status == StatusAccepted && out.Record.Plan.IsBulk() {
 		return s.carryOut(ctx, by, out)
 	}
 	return out, err
@@ -128,6 +128,9 @@ func (s *Service) claimAndRun(ctx context.Context, by clinic.Actor, d Decision, 
 		if changed != nil {
 			return refusal.New(refusal.ResourceChanged).With("changed", changed)
 		}
+		if err := s.connected(ctx, tx, by, r.Plan); err != nil {
+			return err
+		}
 		r.Risk, r.RiskReasons = risk, reasons
 		given := counting(r, risk, c.SecondPerson)
 		if len(given)+1 < needed {
@@ -152,6 +155,9 @@ func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record,
 	step, err := mainStep(p)
 	if err != nil {
 		return Answer{}, err
+	}
+	if step.EHR != nil && !collided {
+		return s.commission(ctx, tx, by, r, c, d, step)
 	}
 	version := step.versionAfter()
 	at := wholeSecond(c.Now)

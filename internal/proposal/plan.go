@@ -159,6 +159,7 @@ type Step struct {
 	Message       *int           `json:"message"` // index into messages
 	Record        *PatientRecord `json:"record"`  // what a patient's row holds afterwards
 	Policy        *PolicyFacts   `json:"policy"`  // what is asked of its action afterwards
+	EHR           *EHRStep       `json:"ehr"`     // what is written in the clinic's EHR first; null = this desk's book alone
 }
 
 // PatientRecord is a patient's row as a step leaves it. A null phone or e-mail is none.
@@ -194,6 +195,7 @@ const (
 	PinType         = "type"
 	PinPolicy       = "policy" // of the action that is its id; version 0 = never set
 	PinProposal     = "proposal"
+	PinEHR          = "ehr" // appears only in `changed`: whether the clinic's visits are kept in an EHR too
 )
 
 // Pin is a row and the version the plan was made from.

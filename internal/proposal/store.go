@@ -93,6 +93,7 @@ type Tx interface {
 
 	Runs
 	Leaves
+	Operations
 }
 
 // Stay is the time in which a patient will be at a visit. Except is that visit.
