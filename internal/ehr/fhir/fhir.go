@@ -54,9 +54,10 @@ type Meta struct {
 
 // Identifier is a business identifier: unique by System and Value together.
 type Identifier struct {
-	System string         `json:"system,omitzero"`
-	Value  string         `json:"value,omitzero"`
-	More   jsontext.Value `json:",unknown"`
+	Type   *CodeableConcept `json:"type,omitzero"` // MR = medical record number
+	System string           `json:"system,omitzero"`
+	Value  string           `json:"value,omitzero"`
+	More   jsontext.Value   `json:",unknown"`
 }
 
 // Reference points to another resource, mostly as "Patient/123".

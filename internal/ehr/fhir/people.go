@@ -15,6 +15,7 @@ type Patient struct {
 	DeceasedDateTime string          `json:"deceasedDateTime,omitzero"`
 	Communication    []Communication `json:"communication,omitempty"`
 	Link             []PatientLink   `json:"link,omitempty"`
+	Extension        []Extension     `json:"extension,omitempty"`
 }
 
 // PatientLink leads to another record of the same person.
