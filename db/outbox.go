@@ -2,10 +2,14 @@ package db
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"strconv"
 	"time"
 
+	"github.com/lib/pq"
+
 	"countersign/internal/outbox"
-	"countersign/internal/refusal"
 )
 
 // Outbox is the outbox.Store on a pool.
@@ -16,107 +20,107 @@ var _ outbox.Store = Outbox{}
 // Clinics implements outbox.Store.
 func (o Outbox) Clinics(ctx context.Context) ([]string, error) { return o.DB.Clinics(ctx) }
 
-const messageColumns = `clinic, id, coalesce(appointment, '') AS appointment, version, kind, channel, recipient, coalesce(subject, '') AS subject, body AS text,
-	coalesce(calendar, '') AS calendar, send_at AS sendat, proposal, revision, plan_hash AS planhash, attempts, lease`
+const messageColumns = `o.clinic, o.id, coalesce(o.appointment, '') AS appointment, o.version, o.kind, o.channel, o.recipient, coalesce(o.subject, '') AS subject,
+	o.body AS text, coalesce(o.calendar, '') AS calendar, o.created_at AS queuedat, o.send_at AS sendat, o.proposal, o.revision, o.plan_hash AS planhash,
+	o.attempts, o.unanswered, o.lease`
+
+// claimable is what is due ($2), whose channel has a sender ($3) or whose time is over, and which is the first of its
+// visit on its way; or what somebody was sending and never settled.
+const claimable = `SELECT q.id, q.state FROM outbox q WHERE q.state IN ('queued', 'sending') AND q.next_at <= $2 AND CASE q.state
+	WHEN 'sending' THEN q.leased_until <= $2
+	ELSE (q.channel = ANY ($3) OR EXISTS (SELECT FROM appointments a WHERE a.clinic = q.clinic AND a.id = q.appointment AND a.starts_at <= $2))
+		AND NOT EXISTS (SELECT FROM outbox e WHERE e.clinic = q.clinic AND e.appointment = q.appointment AND e.state IN ('queued', 'sending') AND e.id <> q.id
+			AND e.due <= $2 AND e.channel = ANY ($3) AND (e.version, e.due, e.id) < (q.version, q.due, q.id)) END
+	ORDER BY q.next_at, q.id`
 
 // Claim implements outbox.Store.
-func (o Outbox) Claim(ctx context.Context, clinicID string, most int, lease time.Duration) ([]outbox.Message, error) {
+func (o Outbox) Claim(ctx context.Context, clinicID string, channels []string, most int, lease time.Duration) ([]outbox.Message, error) {
 	var out []outbox.Message
 	err := o.DB.InClinic(ctx, clinicID, func(t *Tx) error {
+		if len(channels) < 2 {
+			if _, err := t.exec(ctx, `UPDATE outbox SET last_code = $3 WHERE state = 'queued' AND next_at <= $1 AND channel <> ALL ($2) AND last_code IS NULL`,
+				t.now, pq.StringArray(channels), outbox.CodeNoSender); err != nil {
+				return err
+			}
+		}
 		out = nil
-		return t.sel(ctx, &out, `UPDATE outbox SET state = 'sending', lease = lease + 1, attempts = attempts + 1, leased_until = app_now() + $1 * interval '1 second'
-			WHERE id IN (SELECT id FROM outbox WHERE state IN ('queued', 'sending') AND next_at <= app_now() AND (leased_until IS NULL OR leased_until <= app_now())
-				ORDER BY next_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-			RETURNING `+messageColumns, lease.Seconds(), most)
+		return t.sel(ctx, &out, `UPDATE outbox o SET state = 'sending', lease = o.lease + 1, leased_until = app_now() + $1 * interval '1 second',
+			attempts = o.attempts + CASE s.state WHEN 'queued' THEN 1 ELSE 0 END
+			FROM (`+claimable+` LIMIT `+strconv.Itoa(most)+` FOR UPDATE OF q SKIP LOCKED) s WHERE o.id = s.id
+			RETURNING `+messageColumns+`, s.state = 'sending' AS lost`, lease.Seconds(), t.now, pq.StringArray(channels))
 	})
 	return out, err
+}
+
+// Facts implements outbox.Store. One statement.
+func (o Outbox) Facts(ctx context.Context, m outbox.Message) (f outbox.Facts, mine bool, err error) {
+	err = o.DB.Read(ctx, m.Clinic, func(t *Tx) error {
+		f, err = t.messageFacts(ctx, m.ID, ` AND o.lease = $2 AND o.state = 'sending' AND o.leased_until > app_now()`, m.Lease)
+		mine = err == nil
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return f, mine, err
+}
+
+// messageFacts reads them for one message. Errors: sql.ErrNoRows.
+func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (outbox.Facts, error) {
+	var r struct {
+		Now                time.Time
+		Action             string
+		PlanBytes          []byte
+		Version            *int64
+		Status             *string
+		StartsAt           *time.Time
+		Deceased           *bool
+		Contact            *string
+		Email, Phone, Zone string
+	}
+	err := t.get(ctx, &r, `SELECT app_now() AS now, q.action, v.plan_bytes AS planbytes, a.version, a.status, a.starts_at AS startsat, p.deceased, p.contact,
+		coalesce(p.email, '') AS email, coalesce(p.phone, '') AS phone,
+		coalesce(p.zone, l.zone, (SELECT zone FROM locations ORDER BY name, id LIMIT 1), '') AS zone
+		FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal
+		JOIN revisions v ON v.clinic = o.clinic AND v.proposal = o.proposal AND v.revision = o.revision
+		LEFT JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment
+		LEFT JOIN patients p ON p.clinic = o.clinic AND p.id = coalesce(a.patient, q.patient)
+		LEFT JOIN locations l ON l.clinic = o.clinic AND l.id = a.location
+		WHERE o.id = $1`+more, append([]any{id}, args...)...)
+	if err != nil {
+		return outbox.Facts{}, err
+	}
+	f := outbox.Facts{Now: r.Now.UTC(), Action: r.Action, PlanBytes: r.PlanBytes, Zone: r.Zone}
+	if r.Version != nil {
+		f.Visit = &outbox.Visit{Version: *r.Version, Status: *r.Status, StartsAt: r.StartsAt.UTC()}
+	}
+	if r.Deceased != nil {
+		f.Patient = &outbox.Patient{Deceased: *r.Deceased, Contact: *r.Contact, Email: r.Email, Phone: r.Phone}
+	}
+	return f, nil
+}
+
+// overtakeMessages ends what was not sent of a visit's messages; the visit's parameter follows. It changes in this very
+// transaction, so that they are wrong from now on. One that is being sent is left to who sends it: it is judged again just
+// before, and where that was earlier than this commit it was right when it left, and the new message waits for it.
+const overtakeMessages = `UPDATE outbox SET state = 'superseded', last_code = 'visit_changed' WHERE state IN ('queued', 'failed', 'dead', 'unknown') AND appointment = `
+
+// OvertakeMessages is for every change of a visit that is not written by Execute.
+func (t *Tx) OvertakeMessages(ctx context.Context, appointment string) error {
+	_, err := t.exec(ctx, overtakeMessages+"$1", appointment)
+	return err
 }
 
 // Settle implements outbox.Store.
 func (o Outbox) Settle(ctx context.Context, m outbox.Message, r outbox.Result) (mine bool, err error) {
 	err = o.DB.InClinic(ctx, m.Clinic, func(t *Tx) error {
-		n, err := t.exec(ctx, `UPDATE outbox SET state = $3, last_code = $4, leased_until = NULL, next_at = app_now() + $5 * interval '1 second',
-			sent_at = CASE WHEN $3 = 'sent' THEN app_now() END WHERE id = $1 AND lease = $2 AND state = 'sending'`,
-			m.ID, m.Lease, r.State, orNull(r.Code), r.NextAt.Seconds())
+		n, err := t.exec(ctx, `UPDATE outbox SET state = $3, last_code = CASE $3 WHEN 'sent' THEN NULL ELSE coalesce($4, last_code) END, leased_until = NULL,
+			next_at = app_now() + $5 * interval '1 second', sent_at = CASE $3 WHEN 'sent' THEN app_now() END, provider_id = coalesce($6, provider_id),
+			unanswered = unanswered + CASE WHEN $7 THEN 1 ELSE 0 END, attempts = attempts - CASE WHEN $8 THEN 1 ELSE 0 END
+			WHERE id = $1 AND lease = $2 AND state = 'sending'`,
+			m.ID, m.Lease, r.State, orNull(r.Code), r.Wait.Seconds(), orNull(r.ProviderID), r.Unanswered, r.NoTry)
 		mine = n == 1
 		return err
 	})
 	return mine, err
-}
-
-// OutboxRow is a message as the outbox page shows it.
-type OutboxRow struct {
-	ID, Appointment, Kind, Channel, Recipient, Body, State, Proposal string
-	Subject                                                          *string
-	Version                                                          int64
-	Revision, Attempts                                               int
-	LastCode                                                         *string    `db:"last_code"`
-	PlanHash                                                         string     `db:"plan_hash"`
-	CreatedAt                                                        time.Time  `db:"created_at"`
-	SendAt                                                           *time.Time `db:"send_at"`
-	SentAt                                                           *time.Time `db:"sent_at"`
-	NextAt                                                           time.Time  `db:"next_at"`
-	PatientName                                                      string     `db:"patient_name"`
-	Zone                                                             string
-}
-
-const outboxColumns = `o.id, coalesce(o.appointment, '') AS appointment, o.version, o.kind, o.channel, o.recipient, o.subject, o.body, o.state, o.attempts, o.last_code, o.proposal, o.revision,
-	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.next_at, p.given || ' ' || p.family AS patient_name, coalesce(l.zone, '') AS zone`
-
-// A message about no visit has no zone, and its patient is that of its proposal.
-const outboxTables = ` FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal JOIN patients p ON p.clinic = q.clinic AND p.id = q.patient
-	LEFT JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment LEFT JOIN locations l ON l.clinic = a.clinic AND l.id = a.location`
-
-// MessageFilter narrows Messages; zero members do not.
-type MessageFilter struct {
-	State  string
-	Cursor string // of the page before
-	Limit  int
-}
-
-// Messages lists the clinic's messages, newest first; next is the cursor of the page after, "" at the end. One
-// statement. Errors: validation_failed for a cursor that is none of ours.
-func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, next string, err error) {
-	w := &where{}
-	if f.State != "" {
-		w.and(`o.state = ?`, f.State)
-	}
-	if f.Cursor != "" {
-		at, id, ok := ReadCursor(f.Cursor)
-		if !ok {
-			return nil, "", refusal.Invalid(refusal.Field{Name: "cursor", Message: "This is not the cursor of a list."})
-		}
-		w.and(`(o.created_at, o.id) < (?, ?)`, at, id)
-	}
-	w.args = append(w.args, f.Limit+1)
-	err = t.sel(ctx, &rows, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+w.last(), w.args...)
-	if err == nil && len(rows) > f.Limit {
-		rows = rows[:f.Limit]
-		next = MakeCursor(rows[f.Limit-1].CreatedAt, rows[f.Limit-1].ID)
-	}
-	return rows, next, err
-}
-
-// MessagesOf lists the messages of one proposal.
-func (t *Tx) MessagesOf(ctx context.Context, proposalID string) ([]OutboxRow, error) {
-	var out []OutboxRow
-	err := t.sel(ctx, &out, `SELECT `+outboxColumns+outboxTables+` WHERE o.proposal = $1 ORDER BY o.created_at, o.id`, proposalID)
-	return out, err
-}
-
-// RetryMessage queues a message again that failed or waits for its next attempt. It touches no booking. It gives the
-// message's appointment, "" for one about no visit. Errors: not_found; validation_failed when there is nothing to try again.
-func (t *Tx) RetryMessage(ctx context.Context, id string) (appointment string, err error) {
-	var rows []struct{ Appointment, State string }
-	if err := t.sel(ctx, &rows, `SELECT coalesce(appointment, '') AS appointment, state FROM outbox WHERE id = $1 FOR UPDATE`, id); err != nil {
-		return "", err
-	}
-	if len(rows) == 0 {
-		return "", refusal.New(refusal.NotFound)
-	}
-	n, err := t.exec(ctx, `UPDATE outbox SET state = 'queued', next_at = app_now(), attempts = 0 WHERE id = $1 AND state IN ('queued', 'failed')`, id)
-	if err == nil && n == 0 {
-		return "", refusal.New(refusal.ValidationFailed, "This message has been sent or is being sent. There is nothing to try again.")
-	}
-	return rows[0].Appointment, err
 }

@@ -49,11 +49,14 @@ const (
 	cancelVisit = `, visit AS (UPDATE appointments SET status = 'cancelled', reason_code = $20, changed_by = $6, changed_via = 'plan', proposal = $1, changed_at = $8
 		WHERE id = $18 AND version = $21 AND patient = $22 AND status = 'booked' RETURNING version)`
 
+	// The messages of before, written by this same statement: it does not see the new ones.
+	overtaken = `, overtaken AS (` + overtakeMessages + `$18)`
+
 	decideOnly  = `WITH ` + decideParts + ` SELECT ` + decideCounts
 	executeTail = ` SELECT ` + decideCounts + stepCounts
-	executeMove = `WITH ` + decideParts + messageParts + slotParts + moveVisit + executeTail
+	executeMove = `WITH ` + decideParts + messageParts + slotParts + moveVisit + overtaken + executeTail
 	executeMake = `WITH ` + decideParts + messageParts + slotParts + createVisit + executeTail
-	executeEnd  = `WITH ` + decideParts + messageParts + slotParts + cancelVisit + executeTail
+	executeEnd  = `WITH ` + decideParts + messageParts + slotParts + cancelVisit + overtaken + executeTail
 )
 
 // Execute implements proposal.Tx. Errors: proposal.ErrOverlap when another active appointment lies there;
@@ -125,6 +128,7 @@ func (t proposalTx) Execute(ctx context.Context, e proposal.Execution) (int64, e
 	if !whole {
 		return 0, &refusal.Error{Code: refusal.Internal, Cause: errRows}
 	}
+	t.queued = t.queued || n.Messages > 0
 	return n.Version, nil
 }
 

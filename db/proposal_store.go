@@ -12,7 +12,10 @@ import (
 )
 
 // Proposals is the proposal.Store on a pool.
-type Proposals struct{ DB *DB }
+type Proposals struct {
+	DB     *DB
+	Queued func(clinic string) // told after a commit that queued messages; nil = they are found. It does not wait
+}
 
 var _ proposal.Store = Proposals{}
 
@@ -23,7 +26,20 @@ var _ proposal.Tx = proposalTx{}
 
 // InTx implements proposal.Store.
 func (p Proposals) InTx(ctx context.Context, clinicID string, fn func(proposal.Tx) error) error {
-	return p.DB.InClinic(ctx, clinicID, func(t *Tx) error { return fn(proposalTx{t}) })
+	queued := false
+	err := p.DB.InClinic(ctx, clinicID, func(t *Tx) error {
+		err := fn(proposalTx{t})
+		queued = t.queued
+		return err
+	})
+	p.tell(clinicID, err == nil && queued)
+	return err
+}
+
+func (p Proposals) tell(clinicID string, queued bool) {
+	if queued && p.Queued != nil {
+		p.Queued(clinicID)
+	}
 }
 
 // ReadTx implements proposal.Store.
@@ -44,7 +60,8 @@ func (p Proposals) InClaim(ctx context.Context, clinicID string, c proposal.Clai
 		opening += pq.QuoteLiteral(s)
 	}
 	var claim proposal.Claim
-	return p.DB.run(ctx, clinicID, "BEGIN", opening+")", func(t *Tx, rows *sqlx.Rows) (err error) {
+	queued := false
+	err := p.DB.run(ctx, clinicID, "BEGIN", opening+")", func(t *Tx, rows *sqlx.Rows) (err error) {
 		var r claimRow
 		if err := rows.StructScan(&r); err != nil {
 			return err
@@ -54,7 +71,13 @@ func (p Proposals) InClaim(ctx context.Context, clinicID string, c proposal.Clai
 			return err
 		}
 		return closeRows(rows)
-	}, func(t *Tx) error { return fn(proposalTx{t}, claim) })
+	}, func(t *Tx) error {
+		err := fn(proposalTx{t}, claim)
+		queued = t.queued
+		return err
+	})
+	p.tell(clinicID, err == nil && queued)
+	return err
 }
 
 func (t proposalTx) Visit(ctx context.Context, id string) (clinic.Visit, error) {

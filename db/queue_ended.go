@@ -41,7 +41,7 @@ func (t *Tx) Ended(ctx context.Context, f EndedFilter) (list []Ended, next strin
 		w.and(`(p.owner = ? OR p.created_by = ?)`, f.Owner, f.Owner)
 	}
 	if f.MessageFailed {
-		w.and(`p.id IN (SELECT o.proposal FROM outbox o WHERE o.state = 'failed')`)
+		w.and(`p.id IN (SELECT o.proposal FROM outbox o WHERE o.state IN (` + notTold + `))`)
 	}
 	if f.Within > 0 {
 		w.and(took+` < ?`, f.Within.Seconds())
@@ -61,7 +61,7 @@ func (t *Tx) Ended(ctx context.Context, f EndedFilter) (list []Ended, next strin
 		Failed int
 	}
 	err = t.sel(ctx, &rows, `SELECT `+headColumns+`, coalesce(p.decided_at, p.expires_at) AS ended, `+took+` AS took,
-		(SELECT count(*) FROM outbox o WHERE o.proposal = p.id AND o.state = 'failed') AS failed`+headTables+w.String()+
+		(SELECT count(*) FROM outbox o WHERE o.proposal = p.id AND o.state IN (`+notTold+`)) AS failed`+headTables+w.String()+
 		` ORDER BY coalesce(p.decided_at, p.expires_at) DESC, p.id DESC LIMIT `+w.last(), w.args...)
 	if err != nil {
 		return nil, "", err

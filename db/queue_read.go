@@ -54,7 +54,7 @@ func (t *Tx) Queue(ctx context.Context, f QueueFilter, cursor string, limit int)
 	w := f.waiting(t.now)
 	err := t.get(ctx, &q, `SELECT (SELECT count(*) FROM proposals p`+w.String()+`) AS count,
 		(SELECT count(*) FROM proposals p WHERE p.state = 'proposed' AND p.expires_at > $1 AND p.escalated_revision = p.revision) AS escalated,
-		(SELECT count(DISTINCT proposal) FROM outbox WHERE state = 'failed') AS failed, pg_current_snapshot()::text AS since`, w.args...)
+		(SELECT count(DISTINCT proposal) FROM outbox WHERE state IN (`+notTold+`)) AS failed, pg_current_snapshot()::text AS since`, w.args...)
 	if err != nil {
 		return q, err
 	}

@@ -19,7 +19,7 @@ type Holder struct {
 
 // SetStatus changes an appointment's arrival status if it still has that version, and gives the new version. The slots
 // follow: a status that holds no time (clinic.HoldsTime) gives them back, and one that does takes them again.
-// The caller writes the audit row. Errors: sql.ErrNoRows; resource_changed with `changed`; validation_failed for a
+// Messages of before that were not sent are superseded. The caller writes the audit row. Errors: sql.ErrNoRows; resource_changed with `changed`; validation_failed for a
 // change that clinic.MayBecome does not know, or (with `holder`) when somebody else has the time by now.
 func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string, version int64) (newVersion int64, err error) {
 	var now struct {
@@ -51,6 +51,9 @@ func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string,
 	err = t.get(ctx, &newVersion, `UPDATE appointments SET status = $2, changed_by = $3, changed_via = 'status', proposal = NULL,
 		reason_code = NULL, changed_at = app_now() WHERE id = $1 RETURNING version`, appointment, status, actorID)
 	if err != nil {
+		return 0, err
+	}
+	if err := t.OvertakeMessages(ctx, appointment); err != nil {
 		return 0, err
 	}
 	switch {

@@ -20,6 +20,7 @@ type Tx struct {
 	conn   *sqlx.Conn
 	clinic string
 	now    time.Time
+	queued bool  // messages were put in the outbox
 	failed error // the first error of a statement: PostgreSQL would turn COMMIT into ROLLBACK without a word
 }
 

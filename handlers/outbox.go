@@ -74,7 +74,7 @@ func (s *Server) retryMessage(c echo.Context) error {
 	}
 	by, ctx := actor(c), c.Request().Context()
 	err = s.DB.InClinic(ctx, by.Clinic, func(t *db.Tx) error {
-		_, err := t.RetryMessage(ctx, id)
+		err := t.RetryMessage(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -85,6 +85,9 @@ func (s *Server) retryMessage(c echo.Context) error {
 	})
 	if err != nil {
 		return s.refuseRetry(c, id, doneOrNot(err))
+	}
+	if s.Queued != nil {
+		s.Queued(by.Clinic)
 	}
 	if !isHTMX(c) {
 		return redirect(c, "/outbox")

@@ -28,7 +28,8 @@ type Deps struct {
 	DB       *db.DB
 	Desk     *proposal.Service
 	Talk     *assistant.Service
-	Demo     *outbox.DemoSender // nil when messages are not only shown
+	Demo     *outbox.DemoSender  // nil when messages are not only shown
+	Queued   func(clinic string) // told of a message that a person had sent again; nil = it is found
 	Accounts *account.Service
 	Sessions account.SessionStore
 	Rules    account.Rules

@@ -48,10 +48,15 @@ func (c *config) serveFlags(f *flag.FlagSet) {
 	f.StringVar(&c.metricsAddr, "metrics-addr", "", "`address` of the Prometheus listener; none without it")
 	c.sessionIdle = account.DefaultRules.Idle
 	f.Var((*duration)(&c.sessionIdle), "session-idle", "a session ends when unused for this `time`")
+	f.Func("trusted-proxies", "address `ranges` (CIDR, comma between) of proxies that may say whose request it is", c.setProxies)
+	c.workFlags(f)
+}
+
+// workFlags are of serve and work: both run the background workers.
+func (c *config) workFlags(f *flag.FlagSet) {
 	f.Var((*duration)(&c.proposalTTL), "proposal-ttl", "`time` to decide a proposal (default 15m, 4h for high and critical risk)")
 	c.proposalLimits = proposal.DefaultLimits
 	f.Var((*limits)(&c.proposalLimits), "proposal-limits", "most proposals in ten minutes by one `agent,person,clinic`; 0 is no limit")
-	f.Func("trusted-proxies", "address `ranges` (CIDR, comma between) of proxies that may say whose request it is", c.setProxies)
 
 	const later = "not read in this release"
 	f.StringVar(&c.smtpURL, "smtp-url", "", later)

@@ -56,6 +56,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	switch name {
 	case "serve":
 		return p.serve(ctx, args)
+	case "work":
+		return p.work(ctx, args)
 	case "seed":
 		return p.seed(ctx, args)
 	case "mcp":
@@ -102,6 +104,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h lists the flags)
 
   serve           the web app, the API and the background workers; --demo for a demo on this machine
+  work            the background workers alone, beside any number of servers
   mcp             let an agent on this machine speak to a running server (Model Context Protocol on stdio)
   migrate up      bring the database to this version; migrate status lists what is applied
   seed            fill an empty database with the demo's world

@@ -16,9 +16,7 @@ import (
 	"countersign/db"
 	"countersign/handlers"
 	"countersign/internal/account"
-	"countersign/internal/assistant"
 	"countersign/internal/outbox"
-	"countersign/internal/proposal"
 )
 
 // drainWithin is how long requests may take to end once the program is asked to stop.
@@ -72,25 +70,21 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	rules := account.DefaultRules
 	rules.Idle, rules.Demo = c.sessionIdle, c.demo
 	registry := prometheus.NewRegistry()
-	desk := &proposal.Service{Store: db.Proposals{DB: d}, IDs: newID, TTL: c.proposalTTL, Log: log, Limits: c.proposalLimits}
-	senders := map[string]outbox.Sender{}
 	var demoSender *outbox.DemoSender
 	if c.demo {
 		demoSender = &outbox.DemoSender{}
-		senders = outbox.OnEveryChannel(demoSender)
 	}
-	words, err := c.interpreter(log)
+	e, err := c.engine(d, demoSender, log)
 	if err != nil {
 		return err
 	}
-	talk := &assistant.Service{Store: db.Threads{DB: d}, Desk: desk, Interpreter: words, IDs: newID, Log: log}
-	key := keyAtNeed(c.dataDir)
 	app := handlers.New(handlers.Deps{
 		DB:       d,
-		Desk:     desk,
-		Talk:     talk,
-		AuditKey: key,
+		Desk:     e.desk,
+		Talk:     e.talk,
+		AuditKey: e.key,
 		Demo:     demoSender,
+		Queued:   e.queued,
 		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
 		Metrics: registry, TrustedProxies: c.trustedProxies, Closing: ctx,
 	})
@@ -104,8 +98,8 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		defer l.Close()
 		servers = append(servers, listening{l, metricsHandler(registry, d)})
 	}
-	defer talk.Stop() // after the workers, which begin runs
-	workers := startWorkers(ctx, log, workersOf(d, desk, talk, senders, key, log))
+	defer e.talk.Stop() // after the workers, which begin runs
+	workers := startWorkers(ctx, log, e.workers)
 	defer workers.stop()
 	return serveAll(ctx, log, servers, func() { fmt.Fprintf(p.stdout, "listening on http://%s\n", listener.Addr()) })
 }

@@ -11,7 +11,6 @@ import (
 	"countersign/db"
 	"countersign/internal/assistant"
 	"countersign/internal/audit"
-	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 )
 
@@ -27,9 +26,9 @@ const horizon = 120
 // sealPause keeps the promise that an entry of the trail is sealed within a second.
 const sealPause = 400 * time.Millisecond
 
-// workersOf lists every background worker. Messages leave by their channel's sender; without one they wait in the outbox.
-func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, senders map[string]outbox.Sender, key func() (*audit.Key, error), log *slog.Logger) []worker {
-	all := []worker{
+// workersOf lists every background worker but the relay of messages.
+func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, key func() (*audit.Key, error), log *slog.Logger) []worker {
+	return []worker{
 		{"sessions", every(10*time.Minute, d.SweepSessions)},
 		{"deadlines", every(30*time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
 			for _, pass := range []func(context.Context, string) (bool, error){desk.Expire, desk.EscalateDue} {
@@ -76,11 +75,6 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, sender
 			return d.InClinic(ctx, clinic, func(t *db.Tx) error { return t.ExtendSlots(ctx, horizon) })
 		}))},
 	}
-	if len(senders) > 0 {
-		relay := outbox.Relay{Store: db.Outbox{DB: d}, Senders: senders, Log: log}
-		all = append(all, worker{"outbox", relay.Run})
-	}
-	return all
 }
 
 // forClinics does something clinic by clinic: a worker sees one clinic's rows at a time, as everybody does.

@@ -20,6 +20,21 @@ const (
 	Free         = "message" // of send_message@1: about no visit
 )
 
+// States of a message. Sent and after it only receipts speak; superseded, suppressed and expired are final.
+const (
+	Queued      = "queued"
+	Sending     = "sending"
+	Sent        = "sent"
+	Delivered   = "delivered"   // by receipt
+	Undelivered = "undelivered" // by receipt
+	Failed      = "failed"      // a definite no
+	Dead        = "dead"        // its tries are used up, or it cannot be sent at all
+	Unknown     = "unknown"     // a try had no answer, and no other is made by itself
+	Superseded  = "superseded"  // a later change of the visit made it wrong
+	Suppressed  = "suppressed"  // the patient is not to get it
+	Expired     = "expired"     // too late to be of use
+)
+
 // Message is one row of the outbox, claimed: exactly the bytes of the plan that queued it.
 type Message struct {
 	Clinic, ID               string // ID is opaque and of this message alone, whichever try it is: a Message-ID is made from it
@@ -27,11 +42,14 @@ type Message struct {
 	Version                  int64  // of the appointment it speaks of; without one of the patient
 	Kind, Channel, Recipient string
 	Subject, Text, Calendar  string // Subject "" for sms; Calendar is an iCalendar document, "" = none
-	SendAt                   *time.Time
-	Proposal                 string // the plan it stands in: Proposal, Revision and PlanHash
+	QueuedAt                 time.Time
+	SendAt                   *time.Time // nil = at once
+	Proposal                 string     // the plan it stands in: Proposal, Revision and PlanHash
 	Revision                 int
 	PlanHash                 string
 	Attempts                 int   // this one included
+	Unanswered               int   // tries before this one that had no answer
+	Lost                     bool  // the last try was never settled: it is not to be sent in this claim
 	Lease                    int64 // fencing token of this claim
 }
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+
+	"countersign/db"
+)
+
+// work runs the background workers alone, beside any number of servers and of others like it, until ctx ends.
+func (p *program) work(ctx context.Context, args []string) (err error) {
+	var c config
+	f := flag.NewFlagSet("work", flag.ContinueOnError)
+	c.databaseFlags(f)
+	c.workFlags(f)
+	if err := p.parse(f, args); err != nil {
+		return err
+	}
+	log := p.log()
+	url, stop, err := c.database(ctx, log, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := db.Migrate(ctx, url); err != nil {
+		return err
+	}
+	d, err := db.Open(ctx, url, db.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	e, err := c.engine(d, nil, log)
+	if err != nil {
+		return err
+	}
+	defer e.talk.Stop()
+	workers := startWorkers(ctx, log, e.workers)
+	defer workers.stop()
+	log.Info("working")
+	<-ctx.Done()
+	log.Info("stopping")
+	return nil
+}
