@@ -62,7 +62,7 @@ func (t *Tx) DaySheet(ctx context.Context, location string, day clinic.Date) (Da
 func (t *Tx) daySlots(ctx context.Context, s *DaySheet) error {
 	var rows []slotRow
 	err := t.sel(ctx, &rows, `SELECT `+slotColumns+` FROM slots s WHERE s.location = $1 AND s.day = $2
-		AND (s.state <> 'closed' OR s.appointment IS NOT NULL) ORDER BY s.starts_at, s.id`, s.Location.ID, s.Day.String())
+		AND (s.state <> 'closed' OR s.appointment IS NOT NULL OR s.held_by IS NOT NULL) ORDER BY s.starts_at, s.id`, s.Location.ID, s.Day.String())
 	s.Slots = slotsOf(rows)
 	return err
 }
@@ -104,8 +104,7 @@ func (t *Tx) dayWaiting(ctx context.Context, s *DaySheet) error {
 	for _, v := range s.Visits {
 		visits = append(visits, v.ID)
 	}
-	return t.sel(ctx, &s.Waiting, `SELECT `+waitingColumns+waitingTables+`
-		AND (w.appointment = ANY ($2) OR w.location = $3 AND w.starts_at < $5 AND w.ends_at > $4) ORDER BY w.id`,
+	return t.sel(ctx, &s.Waiting, waitingOrExecuting(` AND (w.appointment = ANY ($2) OR w.location = $3 AND w.starts_at < $5 AND w.ends_at > $4)`),
 		t.now, visits, s.Location.ID, s.From, s.To)
 }
 
@@ -135,7 +134,7 @@ func (s DaySheet) tag() string {
 		fmt.Fprintln(&b, l)
 	}
 	for _, w := range s.Waiting {
-		put(int64(w.Revision), w.ID)
+		put(int64(w.Revision), w.ID, strconv.FormatBool(w.Executing))
 	}
 	sum := sha256.Sum256(b.Bytes())
 	return hex.EncodeToString(sum[:12])

@@ -37,6 +37,11 @@ func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string,
 		return 0, refusal.New(refusal.ResourceChanged).With("changed", []proposal.Change{
 			{Kind: proposal.PinAppointment, ID: appointment, Expected: version, Current: now.Version, Label: "This visit"}})
 	}
+	if waits, err := (proposalTx{t}).OpenOperation(ctx, appointment); err != nil {
+		return 0, err
+	} else if waits != "" { // asked with the row locked: nothing is confirmed meanwhile
+		return 0, refusal.Invalid(refusal.Field{Name: "status", Message: "A confirmed change of this visit waits for the EHR. Wait for its outcome."})
+	}
 	mayBecome := clinic.MayBecome(now.Status, status)
 	held, holds := clinic.HoldsTime(now.Status), clinic.HoldsTime(status)
 	var holders []Holder

@@ -18,6 +18,7 @@ type Waiting struct {
 	Practitioner, Location string     // ids of the new place; "" for a cancellation
 	StartsAt, EndsAt       time.Time  // of the new place, UTC; zero for a cancellation
 	ExpiresAt              time.Time
+	Executing              bool // confirmed, and the EHR has not answered
 }
 
 const (
@@ -28,11 +29,19 @@ const (
 	// $1 is the transaction's clock: app_now() is volatile, so no index could serve it.
 	waitingTables = ` FROM proposals w LEFT JOIN patients p ON p.clinic = w.clinic AND p.id = w.patient
 	WHERE w.state = 'proposed' AND w.expires_at > $1`
+	// Those on their way into the EHR. Found by the few operations that are open.
+	executingTables = ` FROM ehr_operations o JOIN proposals w ON w.clinic = o.clinic AND w.id = o.proposal LEFT JOIN patients p ON p.clinic = w.clinic AND p.id = w.patient
+	WHERE o.ended_at IS NULL AND o.item = 0`
 )
 
-// WaitingFor lists the waiting proposals that would change one of the appointments, by id. One statement.
+// waitingOrExecuting selects both, where the condition holds, by id.
+func waitingOrExecuting(condition string) string {
+	return `SELECT ` + waitingColumns + `, false AS executing` + waitingTables + condition + ` UNION ALL SELECT ` + waitingColumns + `, true` + executingTables + condition + ` ORDER BY id`
+}
+
+// WaitingFor lists the proposals that would change one of the appointments, or are about to, by id. One statement.
 func (t *Tx) WaitingFor(ctx context.Context, appointments ...string) ([]Waiting, error) {
 	var found []Waiting
-	err := t.sel(ctx, &found, `SELECT `+waitingColumns+waitingTables+` AND w.appointment = ANY ($2) ORDER BY w.id`, t.now, pq.StringArray(appointments))
+	err := t.sel(ctx, &found, waitingOrExecuting(` AND w.appointment = ANY ($2)`), t.now, pq.StringArray(appointments))
 	return found, err
 }

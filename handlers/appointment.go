@@ -64,11 +64,11 @@ func (s *Server) appointmentPage(ctx context.Context, c echo.Context, t *db.Tx, 
 	if p.History, err = entries(history); err != nil {
 		return p, err
 	}
-	if by.WorksTheDesk() {
+	if by.WorksTheDesk() && p.Visit.Waits == "" {
 		p.Statuses = statusActs(p.Visit.Status)
 	}
 	today := clinic.DateOf(t.Now(), zone)
-	p.MayMove = p.Visit.Status == clinic.StatusBooked && !clinic.DateOf(p.Visit.StartsAt, zone).Before(today) && proposal.MayPropose(by, views.ActionMove) == nil
+	p.MayMove = p.Visit.Status == clinic.StatusBooked && p.Visit.Waits == "" && !clinic.DateOf(p.Visit.StartsAt, zone).Before(today) && proposal.MayPropose(by, views.ActionMove) == nil
 	return p, t.Audit(ctx, s.readEvent(t, by, audit.ReadAppointment, "appointment", p.Visit.ID, p.Visit.Version, p.Visit.Patient.ID))
 }
 

@@ -73,6 +73,9 @@ func (s *Server) cardPage(c echo.Context, t *db.Tx, id string, try pressed) (vie
 		return p, err
 	}
 	p.Failure, p.Options = failureOf(r)
+	if p.Outside, err = outsideOf(ctx, t, by, r); err != nil {
+		return p, err
+	}
 	if p.Freed, err = freedBy(ctx, t, r); err != nil {
 		return p, err
 	}

@@ -64,7 +64,7 @@ func takes(w db.Waiting, sheet db.DaySheet) bool {
 }
 
 func askOf(w db.Waiting) views.DayAsk {
-	return views.DayAsk{Proposal: w.ID, Action: w.Action, Patient: w.Patient.Name, StartsAt: w.StartsAt}
+	return views.DayAsk{Proposal: w.ID, Action: w.Action, Patient: w.Patient.Name, StartsAt: w.StartsAt, Outside: w.Executing}
 }
 
 // asksByVisit is what waits for each visit, by its id.

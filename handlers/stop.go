@@ -22,7 +22,7 @@ func (s *Server) stopProposal(c echo.Context) error {
 	return s.decided(c, id, http.StatusOK, false)
 }
 
-// cardChanged is GET /proposals/{id}/changed?seen=: 204 while a bulk stands where it was seen, else its card as it is
+// cardChanged is GET /proposals/{id}/changed?seen=: 204 while what was confirmed stands where it was seen, else its card as it is
 // now. The page asks by itself and has been written down as read, so this leaves no row in the trail.
 func (s *Server) cardChanged(c echo.Context) error {
 	id, err := pathID(c)
@@ -37,7 +37,7 @@ func (s *Server) cardChanged(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if views.Progress(p.Record) == c.QueryParam("seen") {
+	if p.Progress() == c.QueryParam("seen") {
 		return c.NoContent(http.StatusNoContent)
 	}
 	p.Polled = true

@@ -35,6 +35,7 @@ type CardPage struct {
 	From       string         // "queue": opened from there
 	Next       *NextCard      // the next in the queue, when this one is over and came from there; nil = none
 	Review     CardReview
+	Outside    Outside // executing, in a clinic with an EHR
 }
 
 // Permission says whether an act is offered: Code "" yes, else the refusal code that an attempt would get.

@@ -89,11 +89,11 @@ func (p CardPage) running() bool {
 
 // Progress names a state of a bulk: it changes whenever the card would.
 func Progress(r proposal.Record) string {
-	return r.State + "-" + fmt.Sprint(count(r.ItemResults(), proposal.ItemWaiting))
+	return r.State + "-" + fmt.Sprint(count(r.ItemResults(), proposal.ItemWaiting), count(r.ItemResults(), proposal.ItemExecuting))
 }
 
 func (p CardPage) pollURL() string {
-	return cardURL(p.Record.ID) + "/changed?" + url.Values{"seen": {Progress(p.Record)}}.Encode()
+	return cardURL(p.Record.ID) + "/changed?" + url.Values{"seen": {p.Progress()}}.Encode()
 }
 
 func count(items []proposal.ItemResult, state string) (n int) {
@@ -118,7 +118,7 @@ func (p CardPage) bulkEnding(by string) ending {
 	left := strings.Join(not, " and ") + ". Each line says why. Messages go out only for what was changed."
 	switch p.Record.State {
 	case proposal.StateExecuting:
-		return ending{"warn", fmt.Sprintf("Being carried out: %d of %d", all-count(items, proposal.ItemWaiting), all),
+		return ending{"warn", fmt.Sprintf("Being carried out: %d of %d", all-count(items, proposal.ItemWaiting)-count(items, proposal.ItemExecuting), all),
 			"It was confirmed by " + by + " and runs visit by visit, also when this page is closed. Stopping leaves the visits that have not begun as they are."}
 	case proposal.StateCompleted:
 		return ending{"ok", "Completed: " + Count(all, "visit") + " changed", p.bulkTold()}
@@ -146,7 +146,7 @@ func (p CardPage) proofMessages() []MessageState {
 }
 
 func itemWord(state string) string {
-	return word(map[string]string{proposal.ItemWaiting: "Waiting", proposal.ItemCompleted: "Done", proposal.ItemFailed: "Not changed", proposal.ItemStopped: "Stopped"}, state)
+	return word(map[string]string{proposal.ItemWaiting: "Waiting", proposal.ItemExecuting: "Waiting for the EHR", proposal.ItemCompleted: "Done", proposal.ItemFailed: "Not changed", proposal.ItemStopped: "Stopped"}, state)
 }
 
 func itemClass(state string) string {

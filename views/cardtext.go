@@ -115,6 +115,8 @@ func (p CardPage) sendWords(i int) string {
 		return "Not sent"
 	case m.SendAt != nil:
 		return "Reminder, sent " + ShortDate(p.at(*m.SendAt)) + ", " + Clock(p.at(*m.SendAt))
+	case p.Record.State == proposal.StateExecuting && p.Record.Plan.OfEHR():
+		return "Sent once the EHR has the change, exactly this text"
 	}
 	return "Sent after you confirm, exactly this text"
 }

@@ -215,6 +215,9 @@ func (p CardPage) ending() ending {
 		}
 		return ending{"ok", "Completed: " + p.doneTitle(), p.doneWords()}
 	case proposal.StateFailed:
+		if r.Plan.OfEHR() {
+			return p.outsideFailed()
+		}
 		if p.Failure == "slot_taken" {
 			return ending{"no", "Not done: the time was taken", "Somebody else got it at the same moment." + nothing + " Pick another time below; it becomes a new proposal."}
 		}
@@ -228,7 +231,7 @@ func (p CardPage) ending() ending {
 	case proposal.StateExpired:
 		return ending{"gone", "This ran out at " + Clock(p.at(r.ExpiresAt)), "Nobody decided in time." + nothing}
 	case proposal.StateExecuting:
-		return ending{"warn", "Accepted, waiting", "It was confirmed by " + by + ". The other system has not answered yet, so we do not know whether it is done. Do not ask for it a second time: this page says when the answer is there."}
+		return p.outsideEnding(by)
 	}
 	return ending{}
 }

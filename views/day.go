@@ -67,6 +67,7 @@ type DayAsk struct {
 	Action   string
 	Patient  string    // name
 	StartsAt time.Time // where it would go; zero for a cancellation
+	Outside  bool      // confirmed, and the EHR has not answered: its time is held
 }
 
 // DayChangedNotice is what the poll answers when the sheet changed: a notice with a link, never a moved row.

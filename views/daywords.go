@@ -86,6 +86,9 @@ func askText(s daySheet, b dayBlock) string {
 	if len(b.asks) > 1 {
 		return "Waits: " + Count(len(b.asks), "proposal")
 	}
+	if b.asks[0].Outside {
+		return "Waits for the EHR: " + askWords(b.asks[0], s.loc)
+	}
 	if to := b.asks[0].StartsAt.In(s.loc); b.asks[0].Action == ActionMove && to.Format(time.DateOnly) == s.date.Format(time.DateOnly) {
 		return "Waits: move to " + Clock(to) + " this day"
 	}
@@ -101,6 +104,14 @@ func askWords(a DayAsk, loc *time.Location) string {
 		return "book " + a.Patient + " here"
 	}
 	return strings.ToLower(ActionWord(a.Action))
+}
+
+// askState tells what may still be decided from what was.
+func askState(a DayAsk) string {
+	if a.Outside {
+		return "Confirmed, waits for the EHR"
+	}
+	return "Proposed"
 }
 
 func timesWord(n int) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/internal/clinic"
+	"countersign/internal/ehr"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 	"countersign/views"
@@ -15,7 +16,7 @@ func cards() []Item {
 	add := func(name string, p views.CardPage) {
 		out = append(out, Item{Name: "card-" + name, Component: views.Card(p), Refused: p.Refusal.Status == 403 || p.Refusal.Status == 409 || p.Refusal.Status == 410, Fragment: p.HTMX})
 	}
-	for _, c := range slices.Concat(liveCards(), refusedCards(), overCards(), policyCards()) {
+	for _, c := range slices.Concat(liveCards(), refusedCards(), overCards(), outsideCards(), policyCards()) {
 		add(c.name, c.page)
 	}
 	return out
@@ -132,6 +133,31 @@ func overCards() []namedCard {
 	return []namedCard{
 		{"completed", done}, {"completed-fragment", part}, {"completed-not-sent", unsent},
 		{"completed-book", cardOf(record(bookPlan(), hashA, proposal.StateCompleted))}, {"completed-cancel", cardOf(record(cancelPlan(), hashA, proposal.StateCompleted))},
-		{"failed", failed}, {"rejected", rejected}, {"withdrawn", back}, {"expired", cardOf(moving(proposal.StateExpired))}, {"executing", cardOf(moving(proposal.StateExecuting))},
+		{"failed", failed}, {"rejected", rejected}, {"withdrawn", back}, {"expired", cardOf(moving(proposal.StateExpired))},
+	}
+}
+
+// outsideCards are a confirmed change on its way into the EHR, and its ends there.
+func outsideCards() []namedCard {
+	on := func(o views.Outside) views.CardPage {
+		p := cardOf(moving(proposal.StateExecuting))
+		p.Record.Plan.Steps = []proposal.Step{{Op: proposal.OpMove, EHR: &proposal.EHRStep{Kind: ehr.Move}}}
+		p.Outside = o
+		return p
+	}
+	refused := func(code string) views.CardPage {
+		p := on(views.Outside{})
+		p.Record.State, p.Record.Outcome, p.Failure = proposal.StateFailed, proposal.OutcomeFailed, code
+		return p
+	}
+	taken := refused("slot_taken")
+	taken.Options = []views.Slot{start(at(27, 14, 45)), start(at(28, 9, 0))}
+	return []namedCard{
+		{"executing", on(views.Outside{State: ehr.Ready})},
+		{"executing-not-reached", on(views.Outside{State: ehr.Ready, Code: "ehr_not_reached", Attempts: 2, SendUntil: at(21, 12, 12)})},
+		{"executing-unknown", on(views.Outside{State: ehr.Unknown, Attempts: 1})},
+		{"executing-two-bookings", on(views.Outside{State: ehr.Unknown, TwoBookings: true, Attempts: 2})},
+		{"executing-manual", on(views.Outside{State: ehr.Manual, Operation: "op_1", MayResolve: true})},
+		{"failed-taken-in-the-ehr", taken}, {"failed-changed-in-the-ehr", refused("resource_changed")},
 	}
 }
