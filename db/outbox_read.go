@@ -35,7 +35,7 @@ const outboxTables = ` FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND
 
 // MessageFilter narrows Messages; zero members do not.
 type MessageFilter struct {
-	State  string
+	State  string // internal/outbox, or attention: notTold
 	Cursor string // of the page before
 	Limit  int
 }
@@ -44,7 +44,11 @@ type MessageFilter struct {
 // statement. Errors: validation_failed for a cursor that is none of ours.
 func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, next string, err error) {
 	w := &where{}
-	if f.State != "" {
+	switch f.State {
+	case "":
+	case "attention":
+		w.and(`o.state IN (` + notTold + `)`)
+	default:
 		w.and(`o.state = ?`, f.State)
 	}
 	if f.Cursor != "" {

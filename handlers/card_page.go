@@ -8,6 +8,7 @@ import (
 
 	"countersign/db"
 	"countersign/internal/clinic"
+	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 	"countersign/views"
@@ -164,9 +165,9 @@ func failureOf(r proposal.Record) (string, []views.Slot) {
 func messageState(m db.OutboxRow) views.MessageState {
 	out := views.MessageState{ID: m.ID, Channel: m.Channel, Recipient: m.Recipient, State: m.State, At: m.CreatedAt, Attempts: m.Attempts, PlanHash: m.PlanHash}
 	switch {
-	case m.State == "sent" && m.SentAt != nil:
+	case m.SentAt != nil:
 		out.At = *m.SentAt
-	case m.State == "failed":
+	case views.NotTold(m.State), m.State == outbox.Suppressed, m.State == outbox.Expired:
 		out.At = m.NextAt // set when it was given up
 	}
 	if m.LastCode != nil {

@@ -8,6 +8,7 @@ import (
 	"countersign/db"
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
+	"countersign/internal/outbox"
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
 	"countersign/views"
@@ -47,11 +48,15 @@ func timeline(by clinic.Actor, r proposal.Record, revisions []db.RevisionRow, tr
 		out = append(out, views.Entry{At: r.ExpiresAt, Title: "Expired", Text: "Nobody decided in time. Nothing was executed.", Mark: views.MarkStop})
 	}
 	for _, m := range sent {
-		switch m.State {
-		case "sent":
+		switch {
+		case views.WentOut(m.State):
 			out = append(out, views.Entry{At: m.At, Title: "Sent as " + views.ChannelWord(m.Channel), Hash: m.PlanHash, Mark: views.MarkDone})
-		case "failed":
+		case m.State == outbox.Unknown:
+			out = append(out, views.Entry{At: m.At, Title: "May have been sent as " + views.ChannelWord(m.Channel), Hash: m.PlanHash, Mark: views.MarkStop})
+		case views.NotTold(m.State):
 			out = append(out, views.Entry{At: m.At, Title: "Could not be sent as " + views.ChannelWord(m.Channel), Hash: m.PlanHash, Mark: views.MarkStop})
+		case m.State == outbox.Suppressed, m.State == outbox.Expired:
+			out = append(out, views.Entry{At: m.At, Title: "Not sent as " + views.ChannelWord(m.Channel) + ": " + strings.ToLower(views.OutboxWord(m.State)), Hash: m.PlanHash, Mark: views.MarkStop})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b views.Entry) int {

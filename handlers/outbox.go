@@ -3,13 +3,13 @@ package handlers
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"countersign/db"
 	"countersign/internal/audit"
+	"countersign/internal/outbox"
 	"countersign/internal/refusal"
 	"countersign/views"
 )
@@ -24,7 +24,7 @@ func outboxForm(echo.Context) string { return "/outbox" }
 
 func (s *Server) answerOutbox(c echo.Context, status int, flash views.Flash) error {
 	f := db.MessageFilter{State: c.QueryParam("state"), Cursor: c.QueryParam("cursor"), Limit: 50}
-	if f.State != "" && !slices.Contains([]string{"queued", "sending", "sent", "failed", "superseded"}, f.State) {
+	if f.State != "" && !views.OutboxFilter(f.State) {
 		return refusal.Invalid(refusal.Field{Name: "state", Message: "There is no such state."})
 	}
 	by, ctx := actor(c), c.Request().Context()
@@ -53,9 +53,9 @@ func (s *Server) answerOutbox(c echo.Context, status int, flash views.Flash) err
 
 func messageOf(r db.OutboxRow, worksTheDesk bool) views.OutboxMessage {
 	return views.OutboxMessage{ID: r.ID, Kind: r.Kind, Channel: r.Channel, Recipient: r.Recipient, Subject: orZero(r.Subject), Text: r.Body, State: r.State,
-		Attempts: r.Attempts, Code: orZero(r.LastCode), CreatedAt: r.CreatedAt, SendAt: orZero(r.SendAt), NextAt: r.NextAt, SentAt: orZero(r.SentAt),
+		Attempts: r.Attempts, Unanswered: r.Unanswered, Code: orZero(r.LastCode), CreatedAt: r.CreatedAt, SendAt: orZero(r.SendAt), NextAt: r.NextAt, SentAt: orZero(r.SentAt),
 		Proposal: r.Proposal, Revision: r.Revision, PlanHash: r.PlanHash, Appointment: r.Appointment,
-		MayRetry: worksTheDesk && (r.State == "failed" || r.State == "queued" && r.Attempts > 0)}
+		MayRetry: worksTheDesk && outbox.MayRetry(r.State, orZero(r.LastCode), r.Attempts)}
 }
 
 func orZero[T any](p *T) T {

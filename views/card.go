@@ -62,7 +62,7 @@ type MessageState struct {
 	ID        string
 	Channel   string
 	Recipient string
-	State     string    // queued, sending, sent, failed, superseded
+	State     string    // internal/outbox
 	At        time.Time // of that state
 	Code      string    // why it failed
 	Attempts  int
@@ -86,10 +86,10 @@ type NextCard struct {
 	ExpiresAt       time.Time
 }
 
-// failedMessages counts those that could not be sent.
+// failedMessages counts those that did not go out, or of which nobody knows.
 func (p CardPage) failedMessages() (n int) {
 	for _, m := range p.Messages {
-		if m.State == "failed" {
+		if NotTold(m.State) {
 			n++
 		}
 	}

@@ -686,7 +686,7 @@ func messageFailed(p CardPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, " of this could not be sent.</b> The change itself stands; the patient has not been told.</p><p class=\"acts\"><a class=\"btn\" href=\"/outbox?state=failed\">See the message</a></p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, " of this could not be sent.</b> The change itself stands; the patient may not know of it.</p><p class=\"acts\"><a class=\"btn\" href=\"/outbox?state=attention\">See the message</a></p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

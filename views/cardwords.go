@@ -269,10 +269,18 @@ func (p CardPage) toldWords() string {
 	for _, m := range p.Messages {
 		name := capital(ChannelWord(m.Channel))
 		switch m.State {
-		case "sent":
+		case "sent", "delivered":
 			out = append(out, "The "+ChannelWord(m.Channel)+" has gone out.")
-		case "failed":
+		case "failed", "dead":
 			out = append(out, name+" could not be sent: tell the patient another way, or try again in Messages.")
+		case "undelivered":
+			out = append(out, name+" could not be delivered: tell the patient another way.")
+		case "unknown":
+			out = append(out, name+" may have been sent, there was no answer: ask the patient, or look in Messages.")
+		case "suppressed":
+			out = append(out, name+" was not sent: the patient’s wish or address had changed.")
+		case "expired":
+			out = append(out, name+" was not sent: it would have come too late.")
 		case "superseded":
 			out = append(out, name+" was not sent: a later change overtook it.")
 		default:

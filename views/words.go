@@ -147,12 +147,6 @@ func ViaWord(via string) string {
 	return word(map[string]string{"page": "form", "api": "API", "assistant": "assistant", "mcp": "MCP", "worker": "by itself", "cli": "command line", "seed": "sample data"}, via)
 }
 
-// OutboxWord names the state of a message.
-func OutboxWord(state string) string {
-	return word(map[string]string{"queued": "Waiting", "sending": "Being sent", "sent": "Sent", "failed": "Failed",
-		"superseded": "Overtaken"}, state)
-}
-
 // AuditWord names an action or an outcome of the trail.
 func AuditWord(code string) string {
 	return word(map[string]string{audit.SignIn: "Signed in", audit.SignOut: "Signed out", audit.ReadPatient: "Looked at a patient",

@@ -285,9 +285,15 @@ func (e *Evidence) sent(src Source, p Plan) {
 	for _, m := range src.Messages {
 		words := "The message that waits in the outbox is the message on the card, byte for byte (%s)"
 		switch m.State {
-		case "sent":
+		case "sent", "delivered":
 			words = "The message handed over is the message on the card, byte for byte (%s)"
-		case "failed":
+		case "unknown":
+			words = "The message is the one on the card, byte for byte (%s), and nobody knows whether it was handed over"
+		case "suppressed", "expired":
+			words = "The message is the one on the card, byte for byte (%s), and was not sent: " + strings.ReplaceAll(m.Code, "%", "")
+		case "undelivered":
+			words = "The message handed over is the message on the card, byte for byte (%s), and did NOT reach the patient"
+		case "failed", "dead":
 			words = "The message is the one on the card, byte for byte (%s), and could NOT be handed over: " + strings.ReplaceAll(m.Code, "%", "")
 		case "superseded":
 			words = "The message was the one on the card, byte for byte (%s), and was overtaken by a later one"

@@ -1,5 +1,14 @@
 package outbox
 
+// MayRetry reports whether a person is offered to have it sent again; Retry has the last word.
+func MayRetry(state, code string, attempts int) bool {
+	switch state {
+	case Failed, Dead, Unknown:
+		return code != CodePlanMismatch
+	}
+	return state == Queued && attempts > 0
+}
+
 // Retry says in words why a person may not have a message of that state sent again, "" when they may.
 func Retry(state string, m Message, f Facts) string {
 	switch state {

@@ -52,7 +52,24 @@ func mails() []views.OutboxMessage {
 	over.ID, over.State, over.SentAt, over.Attempts = "m4", "superseded", time.Time{}, 0
 	retry := sms
 	retry.ID, retry.State, retry.SentAt, retry.Attempts, retry.Code, retry.NextAt = "m5", "queued", time.Time{}, 2, "gateway_refused", now.Add(2*time.Minute)
-	return []views.OutboxMessage{mail, retry, wait, sms, over}
+	all := []views.OutboxMessage{mail, retry, wait, sms, over}
+	for i, s := range []struct {
+		state, code          string
+		attempts, unanswered int
+		retry                bool
+	}{
+		{"queued", "no_sender", 0, 0, false}, {"queued", "quiet_hours", 0, 0, false}, {"sending", "", 1, 0, false}, {"delivered", "", 1, 0, false}, {"undelivered", "no_such_number", 1, 0, false},
+		{"dead", "not_reachable", 8, 0, true}, {"dead", "plan_mismatch", 0, 0, false}, {"unknown", "no_answer", 1, 1, true}, {"superseded", "visit_changed", 1, 1, false},
+		{"suppressed", "no_consent", 0, 0, false}, {"expired", "too_late", 3, 0, false},
+	} {
+		m := sms
+		m.ID, m.State, m.Code, m.Attempts, m.Unanswered, m.MayRetry, m.NextAt = fmt.Sprint("m", 6+i), s.state, s.code, s.attempts, s.unanswered, s.retry, at(27, 8, 0)
+		if !views.WentOut(s.state) && s.state != "undelivered" {
+			m.SentAt = time.Time{}
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 func trail() []views.AuditRow {
