@@ -163,7 +163,7 @@ func failureOf(r proposal.Record) (string, []views.Slot) {
 }
 
 func messageState(m db.OutboxRow) views.MessageState {
-	out := views.MessageState{ID: m.ID, Channel: m.Channel, Recipient: m.Recipient, State: m.State, At: m.CreatedAt, Attempts: m.Attempts, PlanHash: m.PlanHash}
+	out := views.MessageState{ID: m.ID, Kind: m.Kind, Channel: m.Channel, Recipient: m.Recipient, State: m.State, At: m.CreatedAt, Attempts: m.Attempts, PlanHash: m.PlanHash}
 	switch {
 	case m.SentAt != nil:
 		out.At = *m.SentAt

@@ -218,7 +218,7 @@ func TestHostileTextsWidenNothing(t *testing.T) {
 	s := newAgentSite(t)
 	a, before := s.agent("bot"), s.world()
 	shape := func(p proposal.Plan) string {
-		p.Proposal, p.ExpiresAt, p.Parameters["message"], p.Messages[0].Text = "", time.Time{}, "", ""
+		p.Proposal, p.ExpiresAt, p.Parameters["message"], p.Messages[0].Text, p.Messages[0].Calendar = "", time.Time{}, "", "", nil // a calendar entry has the time it was made
 		canonical, _, err := p.Encode()
 		if err != nil {
 			t.Fatal(err)

@@ -55,7 +55,7 @@ func TestProposeFromTheForm(t *testing.T) {
 	}
 }
 
-// A box that is not ticked sends nothing; a form without the box leaves the default.
+// A box that is not ticked sends nothing, no reminder either; a form without the box leaves the default.
 func TestNotifyOfAForm(t *testing.T) {
 	s := newDeskSite(t)
 	b := s.as("ana")
@@ -63,11 +63,11 @@ func TestNotifyOfAForm(t *testing.T) {
 		change   url.Values
 		messages string
 	}{
-		"ticked":      {nil, "1"},
+		"ticked":      {nil, "2"},
 		"not ticked":  {url.Values{"notify": nil}, "0"},
-		"no box":      {url.Values{"notify": nil, notifyShown: nil}, "1"},
+		"no box":      {url.Values{"notify": nil, notifyShown: nil}, "2"},
 		"in words":    {url.Values{"notify": {"false"}, notifyShown: nil}, "0"},
-		"empty value": {url.Values{"notify": {""}, notifyShown: nil}, "1"},
+		"empty value": {url.Values{"notify": {""}, notifyShown: nil}, "2"},
 	} {
 		f := mustForm(t, b.get(moveMaria).body, "/proposals")
 		f.fields.Set("starts_at", s.At(1, 9, 0).Format(time.RFC3339))

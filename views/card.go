@@ -60,6 +60,7 @@ type Rival struct {
 // MessageState is what became of one message.
 type MessageState struct {
 	ID        string
+	Kind      string // reminder and the others
 	Channel   string
 	Recipient string
 	State     string    // internal/outbox

@@ -20,6 +20,7 @@ type itemRow struct {
 	was, is         cell
 	cancelled       bool
 	messages        []proposal.Message
+	facts           *proposal.Facts // as the visit will stand
 	untold          string
 	why             []string // risk reasons of this visit
 	moved           bool     // a row it shows has changed since
@@ -41,7 +42,7 @@ func (p CardPage) itemRows() []itemRow {
 		was, is := factsOf(one.Before), factsOf(one.After)
 		f := one.Before.Patient
 		r := itemRow{n: i + 1, who: Person{ID: f.ID, Name: f.Name, BirthDate: f.BirthDate, MRN: f.MRN}, kind: was.kind, visit: one.Before.Appointment,
-			was: itemCell(was, named), is: itemCell(is, named), messages: one.Messages, why: one.RiskReasons, moved: moved[i], open: len(rows) <= 3}
+			was: itemCell(was, named), is: itemCell(is, named), messages: one.Messages, facts: one.After, why: one.RiskReasons, moved: moved[i], open: len(rows) <= 3}
 		if one.After.Status == "cancelled" {
 			r.cancelled, r.is = true, cell{"Cancelled", nonEmpty(reasonOf(one))}
 		}

@@ -274,15 +274,18 @@ func confirmText(p proposal.Plan) string {
 		act = "Confirm"
 	}
 	channels := map[string]bool{}
+	now := 0
 	for _, m := range p.Messages {
-		channels[m.Channel] = true
+		if m.SendAt == nil {
+			channels[m.Channel], now = true, now+1
+		}
 	}
 	switch {
 	case len(channels) == 0:
 		return act
 	case len(channels) > 1:
 		return act + " and send messages"
-	case p.Action == ActionBulk && len(p.Messages) > 1:
+	case p.Action == ActionBulk && now > 1:
 		return act + " and send messages"
 	case p.Action == ActionMove || act == "Confirm":
 		act = "Confirm"

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"countersign/internal/proposal"
 	"countersign/internal/refusal"
@@ -106,19 +107,75 @@ func untoldTitle(state string) string {
 // sendWords is when message i goes out, or what became of it.
 func (p CardPage) sendWords(i int) string {
 	m := p.Record.Plan.Messages[i]
-	if p.Record.State == proposal.StateCompleted && i < len(p.Messages) {
-		s := p.Messages[i]
+	if s, made := p.became(m); made && p.Record.State == proposal.StateCompleted && (m.SendAt == nil || s.State != "queued") {
 		return proofWord(s.State) + " " + ClockSeconds(p.at(s.At)) + ", exactly this text"
 	}
 	switch {
 	case !p.undecided() && p.Record.State != proposal.StateCompleted && p.Record.State != proposal.StateExecuting:
 		return "Not sent"
 	case m.SendAt != nil:
-		return "Reminder, sent " + ShortDate(p.at(*m.SendAt)) + ", " + Clock(p.at(*m.SendAt))
+		return "Sent " + p.sendTime(p.Record.Plan.After, m) + ", exactly this text"
 	case p.Record.State == proposal.StateExecuting && p.Record.Plan.OfEHR():
 		return "Sent once the EHR has the change, exactly this text"
 	}
 	return "Sent after you confirm, exactly this text"
+}
+
+// became is what the outbox knows of a message of the plan.
+func (p CardPage) became(m proposal.Message) (MessageState, bool) {
+	i := slices.IndexFunc(p.Messages, func(s MessageState) bool {
+		return s.Kind == m.Kind && s.Channel == m.Channel && s.Recipient == m.Recipient
+	})
+	if i < 0 {
+		return MessageState{}, false
+	}
+	return p.Messages[i], true
+}
+
+// sendTime is when a reminder goes out, by the clock of the visit's place.
+func (p CardPage) sendTime(f *proposal.Facts, m proposal.Message) string {
+	at := m.SendAt.In(zone(f.Zone))
+	out := ShortDate(at) + ", " + Clock(at)
+	if f.Zone != p.Zone {
+		out += " " + f.Zone
+	}
+	return out
+}
+
+// messageName is what a message is, in a heading.
+func messageName(m proposal.Message) string {
+	if m.SendAt != nil {
+		return "Reminder by " + ChannelWord(m.Channel)
+	}
+	return capital(ChannelWord(m.Channel))
+}
+
+// laterWords is when a message goes out that waits for its time, and what goes with it.
+func (p CardPage) laterWords(f *proposal.Facts, m proposal.Message) string {
+	switch {
+	case m.SendAt != nil:
+		return ", sent " + p.sendTime(f, m)
+	case m.Calendar != nil:
+		return ", with a calendar entry"
+	}
+	return ""
+}
+
+// itemSendWords is laterWords and langWords for a message of a bulk's line.
+func (p CardPage) itemSendWords(r itemRow, m proposal.Message) string {
+	return strings.TrimPrefix(p.laterWords(r.facts, m)+langWords(p.Record.Plan, r.facts, m), ", ")
+}
+
+// langWords says in which language a standard text is, or that somebody wrote it.
+func langWords(plan proposal.Plan, f *proposal.Facts, m proposal.Message) string {
+	own, _ := plan.Parameters["message"].(string)
+	switch name := proposal.LanguageName(f.Patient.WrittenIn); {
+	case own != "" && m.SendAt == nil:
+		return ", as it was typed"
+	case name != "":
+		return ", in " + name
+	}
+	return ""
 }
 
 // proofWord is the last step of the proof: a message that waits is written down already.

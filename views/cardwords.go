@@ -267,6 +267,9 @@ func (p CardPage) toldWords() string {
 	}
 	var out []string
 	for _, m := range p.Messages {
+		if m.Kind == proposal.KindReminder && m.State == "queued" {
+			continue // its own part of the card says when it goes out
+		}
 		name := capital(ChannelWord(m.Channel))
 		switch m.State {
 		case "sent", "delivered":

@@ -107,7 +107,7 @@ func onceEach(t *testing.T, d *desktest.Desk, r proposal.Record) {
 		"visits":   `SELECT count(*) FROM appointments WHERE proposal = $1 AND version = 2`,
 		"versions": `SELECT count(*) FROM appointment_history WHERE proposal = $1`,
 		"messages": `SELECT count(DISTINCT appointment) FROM outbox WHERE proposal = $1`,
-		"all":      `SELECT count(*) FROM outbox WHERE proposal = $1`,
+		"all":      `SELECT count(*) FROM outbox WHERE proposal = $1 AND kind <> 'reminder'`,
 		"items":    `SELECT count(*) FROM bulk_items WHERE proposal = $1 AND state = 'completed' AND version = 2`,
 		"trail":    `SELECT count(*) FROM audit WHERE proposal = $1 AND action LIKE 'appointment.%' AND outcome = 'success'`,
 	} {

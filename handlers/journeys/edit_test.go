@@ -93,7 +93,7 @@ func TestEditBeforeApproval(t *testing.T) {
 		if got := w.start("appt_maria84").Format(time.RFC3339); got != second {
 			t.Errorf("the visit stands at %s, the card said %s", got, second)
 		}
-		w.stored("1 2", `SELECT count(*), max(version) FROM inspect.outbox WHERE appointment = 'appt_maria84'`)
+		w.stored("1 2", `SELECT count(*), max(version) FROM inspect.outbox WHERE appointment = 'appt_maria84' AND kind <> 'reminder'`)
 		if body := strings.Join(strings.Fields(w.row(`SELECT body FROM inspect.outbox WHERE appointment = 'appt_maria84'`)), " "); body != text || body == "" {
 			t.Errorf("the patient gets %q, the card said %q", body, text)
 		}

@@ -49,7 +49,7 @@ func (k talker) moved(not ...time.Time) {
 		}
 	}
 	k.w.stored("1 "+at.Format(time.RFC3339), `SELECT count(*), min(convert_from(r.plan_bytes, 'UTF8')::json -> 'after' ->> 'starts_at') FROM inspect.proposals p JOIN inspect.revisions r ON r.proposal = p.id AND r.revision = p.revision WHERE p.state = 'completed'`)
-	k.w.stored("2 1", `SELECT version, (SELECT count(*) FROM inspect.outbox) FROM inspect.appointments WHERE id = $1`, movedVisit)
+	k.w.stored("2 1", `SELECT version, (SELECT count(*) FROM inspect.outbox WHERE kind <> 'reminder') FROM inspect.appointments WHERE id = $1`, movedVisit)
 }
 
 // The deadline passes over a card in a conversation: it says so, nothing ran, and a fresh start is another card.

@@ -279,7 +279,7 @@ func (e *Evidence) patient(src Source, p Plan) {
 func (e *Evidence) sent(src Source, p Plan) {
 	key := func(m proposal.Message) string { b, _ := json.Marshal(m); return string(b) }
 	var planned []string
-	for _, m := range p.Read.Messages {
+	for _, m := range messagesOf(p.Read, src.Items) {
 		planned = append(planned, key(m))
 	}
 	for _, m := range src.Messages {
@@ -305,11 +305,6 @@ func (e *Evidence) sent(src Source, p Plan) {
 		}
 	}
 	left := len(planned)
-	for _, it := range src.Items {
-		if it.State != "completed" && left > 0 { // its message was never written
-			left--
-		}
-	}
 	failed := slices.ContainsFunc(e.Decisions, func(d Decision) bool { return d.Action == audit.Confirm && d.Outcome == audit.Failed })
 	switch {
 	case left > 0 && !failed:
@@ -317,4 +312,17 @@ func (e *Evidence) sent(src Source, p Plan) {
 	case len(src.Messages) == 0 && !failed && len(src.Items) == 0:
 		e.say("sent", true, "Nobody was told, as the card said", "")
 	}
+}
+
+// messagesOf are the messages that a plan which ran has written: of a bulk, those of the items that ran.
+func messagesOf(p proposal.Plan, items []Item) (out []proposal.Message) {
+	if !p.IsBulk() {
+		return p.Messages
+	}
+	for _, it := range items {
+		if it.State == proposal.ItemCompleted && it.Item >= 1 && it.Item <= len(p.After.Items) {
+			out = append(out, p.Item(it.Item-1).Messages...)
+		}
+	}
+	return out
 }

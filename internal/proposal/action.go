@@ -54,17 +54,18 @@ func actionNamed(name string) (action, error) {
 
 // drafting is what an action works on: today's facts to read, and the plan to fill.
 type drafting struct {
-	tx     Tx
-	now    time.Time
-	ids    func(prefix string) string
-	params map[string]any
-	last   *Plan // the revision before, nil for the first
-	plan   *Plan
-	rows   pinSet
-	wrong  []refusal.Field
-	why    []string        // what makes the risk what it is, beyond what assess sees in the plan
-	ehr    bool            // the clinic's visits are kept in an EHR too
-	freed  map[string]bool // slots that an earlier item of the same bulk gives back
+	tx       Tx
+	now      time.Time
+	ids      func(prefix string) string
+	mailFrom string
+	params   map[string]any
+	last     *Plan // the revision before, nil for the first
+	plan     *Plan
+	rows     pinSet
+	wrong    []refusal.Field
+	why      []string        // what makes the risk what it is, beyond what assess sees in the plan
+	ehr      bool            // the clinic's visits are kept in an EHR too
+	freed    map[string]bool // slots that an earlier item of the same bulk gives back
 }
 
 // unknown notes a field that names nothing of this clinic. Other errors pass.

@@ -68,7 +68,7 @@ func draftBook(ctx context.Context, d *drafting) error {
 	d.rows.add(PinPractitioner, to.practitioner.ID, to.practitioner.Version)
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
-	d.tell(patient, confirmationMessage)
+	d.tell(patient, KindConfirmation)
 	if err := d.outside(ctx, "book"); err != nil {
 		return err
 	}

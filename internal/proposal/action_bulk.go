@@ -100,8 +100,8 @@ func draftBulk(ctx context.Context, d *drafting) error {
 	for i, v := range list {
 		item, params := v.(map[string]any), maps.Clone(v.(map[string]any))
 		params["notify"], params["message"] = d.params["notify"], d.params["message"]
-		one := Plan{Parameters: params, Messages: []Message{}, Warnings: []string{}}
-		sub := &drafting{tx: d.tx, now: d.now, ids: d.ids, params: params, plan: &one, rows: d.rows, freed: d.freed, ehr: d.ehr}
+		one := Plan{Clinic: p.Clinic, Parameters: params, Messages: []Message{}, Warnings: []string{}}
+		sub := &drafting{tx: d.tx, now: d.now, ids: d.ids, mailFrom: d.mailFrom, params: params, plan: &one, rows: d.rows, freed: d.freed, ehr: d.ehr}
 		draft := draftReschedule
 		if item["cancel"] == true {
 			draft = draftCancel

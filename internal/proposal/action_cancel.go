@@ -7,7 +7,9 @@ import (
 )
 
 // ReasonCodes say why a visit is cancelled.
-var ReasonCodes = []string{"patient_request", "practitioner_unavailable", "clinic_closed", "booked_in_error", "patient_deceased", "other"}
+var ReasonCodes = []string{"patient_request", "practitioner_unavailable", "clinic_closed", "booked_in_error", reasonDeceased, "other"}
+
+const reasonDeceased = "patient_deceased"
 
 // cancel ends one booked visit and frees its time.
 var cancel = action{
@@ -49,6 +51,10 @@ func draftCancel(ctx context.Context, d *drafting) error {
 	p.Steps = []Step{{Op: OpCancel, Appointment: &visit.ID, ExpectVersion: &visit.Version, Patient: &visit.Patient.ID, ReasonCode: &reason,
 		FreeSlots: slotIDs(visit.Slots), TakeSlots: []string{}}}
 	d.rows.visit(visit)
-	d.tell(visit.Patient, cancellationMessage)
+	if reason == reasonDeceased { // the record may not say so yet
+		why := deceased
+		after.Patient.Unreachable = &why
+	}
+	d.tell(visit.Patient, KindCancellation)
 	return d.outside(ctx, "cancel")
 }

@@ -77,7 +77,7 @@ func draftReschedule(ctx context.Context, d *drafting) error {
 	d.rows.add(PinPractitioner, to.practitioner.ID, to.practitioner.Version)
 	d.rows.add(PinLocation, to.location.ID, to.location.Version)
 	d.rows.slots(to.slots)
-	d.tell(visit.Patient, changeMessage)
+	d.tell(visit.Patient, KindChange)
 	if err := d.outside(ctx, "move"); err != nil {
 		return err
 	}

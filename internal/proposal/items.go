@@ -168,7 +168,7 @@ func itemFields(p Plan) []Field {
 			out = append(out, Field{Label: fmt.Sprintf("%d. Message", i+1), New: value("Nobody will be told: " + WhyNobodyIsTold(one))})
 		}
 		for _, m := range one.Messages {
-			out = append(out, Field{Label: fmt.Sprintf("%d. %s to %s", i+1, strings.ToUpper(m.Channel[:1])+m.Channel[1:], m.Recipient), New: value(m.Text)})
+			out = append(out, Field{Label: fmt.Sprintf("%d. %s", i+1, one.After.messageLabel(m)), New: value(m.Text)})
 		}
 	}
 	return out

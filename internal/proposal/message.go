@@ -1,8 +1,6 @@
 package proposal
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"countersign/internal/clinic"
@@ -14,24 +12,31 @@ const (
 	ChannelSMS   = "sms"
 )
 
-// standardMessage is the kind, the subject and the text the patient gets when nobody wrote another.
-type standardMessage struct {
-	kind, subject string
-	text          func(p Plan) string
-}
-
-var (
-	changeMessage       = standardMessage{"change", "Your appointment has moved", changeText}
-	confirmationMessage = standardMessage{"confirmation", "Your appointment", confirmationText}
-	cancellationMessage = standardMessage{"cancellation", "Your appointment is cancelled", cancellationText}
+// Kinds of messages about a visit; a message about none is of kind `message`.
+const (
+	KindConfirmation = "confirmation"
+	KindChange       = "change"
+	KindCancellation = "cancellation"
+	KindReminder     = "reminder"
 )
+
+const (
+	// remindAhead is how long before its start a patient is reminded of a visit.
+	remindAhead = 24 * time.Hour
+	// remindMargin keeps a reminder from following on the heels of the message that booked the visit. It is longer than
+	// any deadline of the product's, so that a reminder is never due before its plan is confirmed.
+	remindMargin = 12 * time.Hour
+)
+
+// deceased is why nobody is told of a visit whose patient has died.
+const deceased = "deceased"
 
 // Unreachable says why no message can go to the patient, "" when one can. The channel is the patient's own choice;
 // another one is never taken instead.
 func Unreachable(p clinic.Patient) string {
 	switch {
 	case p.Deceased:
-		return "deceased"
+		return deceased
 	case p.Contact == "phone":
 		return "prefers_phone"
 	case p.Contact == ChannelEmail && p.Email == "", p.Contact == ChannelSMS && p.Phone == "":
@@ -43,72 +48,47 @@ func Unreachable(p clinic.Patient) string {
 	}
 }
 
-// tell adds the message of the plan and the step that sends it, unless nobody shall or can be told.
-func (d *drafting) tell(patient clinic.Patient, std standardMessage) {
-	if d.params["notify"] == false || Unreachable(patient) != "" {
+// tell adds the message of the plan and, where there will be a visit that is far enough ahead, its reminder, each with
+// the step that sends it; unless nobody shall or can be told. A text that somebody wrote takes the place of the first
+// message alone. It is called when the plan has its facts and the step about its visit.
+func (d *drafting) tell(patient clinic.Patient, kind string) {
+	if d.params["notify"] == false || d.plan.After.Patient.Unreachable != nil {
 		return
 	}
-	m := Message{Kind: std.kind, Channel: patient.Contact, Recipient: patient.Phone, Text: text(d.params, "message")}
+	l := letter{given: patient.Given, name: patient.Name(), visit: d.plan.After, was: d.plan.Before, in: languageOf(patient.Language)}
+	m := l.message(kind, patient)
+	if own := text(d.params, "message"); own != "" {
+		m.Text = own
+	}
 	if m.Channel == ChannelEmail {
-		subject := std.subject
-		m.Recipient, m.Subject = patient.Email, &subject
+		entry := d.entry(l, kind, m.Recipient)
+		m.Calendar = &entry
 	}
-	if m.Text == "" {
-		m.Text = std.text(*d.plan)
+	d.send(m)
+	if kind == KindCancellation || !l.visit.StartsAt.After(d.now.Add(remindAhead+remindMargin)) {
+		return
 	}
+	m, at := l.message(KindReminder, patient), dayBefore(l.visit.local(l.visit.StartsAt))
+	m.SendAt = &at
+	d.send(m)
+}
+
+func (d *drafting) send(m Message) {
 	d.plan.Messages = append(d.plan.Messages, m)
 	at := len(d.plan.Messages) - 1
 	d.plan.Steps = append(d.plan.Steps, Step{Op: OpSend, FreeSlots: []string{}, TakeSlots: []string{}, Message: &at})
 }
 
-func changeText(p Plan) string {
-	b, a := p.Before, p.After
-	moved := ""
-	if b.Location.ID != a.Location.ID {
-		moved = "\nPlease note that the place has changed from " + b.Location.Name + " to " + a.Location.Name + ". The address is " + a.Location.Address + "."
+// dayBefore is when a visit that starts then, in its own zone, is remembered: at its hour on the day before. On the days of a clock change that is 23 or 25
+// hours, which is right: a visit at 08:00 is not remembered at 07:00, when the patient still sleeps. An hour that the day
+// before does not have, or has twice, is 24 hours before.
+func dayBefore(starts time.Time) time.Time {
+	w := clinic.WallOf(starts, starts.Location())
+	w.Date = w.Date.AddDays(-1)
+	if at := clinic.Instants(w, starts.Location()); len(at) == 1 {
+		return at[0].UTC()
 	}
-	return fmt.Sprintf("Dear %s\nYour appointment on %s has moved.\nYour new appointment is on %s (%s) with %s at %s.%s\nIf this does not suit you, call us on %s.\n%s",
-		a.Patient.Name, patientTime(b), patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, a.Location.Name, moved, a.Location.Phone, a.Location.Name)
-}
-
-func confirmationText(p Plan) string {
-	a := p.After
-	return fmt.Sprintf("Dear %s\nYour appointment is on %s (%s) with %s at %s.\nIf this does not suit you, call us on %s.\n%s",
-		a.Patient.Name, patientTime(a), zoneCity(a.Zone), a.Practitioner.Name, a.Location.Line(), a.Location.Phone, a.Location.Name)
-}
-
-func cancellationText(p Plan) string {
-	b := p.Before
-	return fmt.Sprintf("Dear %s\nYour appointment on %s (%s) with %s at %s is cancelled.\nTo book a new one, call us on %s.\n%s",
-		b.Patient.Name, patientTime(b), zoneCity(b.Zone), b.Practitioner.Name, b.Location.Name, b.Location.Phone, b.Location.Name)
-}
-
-// patientTime is a visit's start as patients read it: long date and twelve hours (9am, 2:15pm, midday). An hour that
-// the clock shows twice carries its offset.
-func patientTime(f *Facts) string {
-	zone, err := clinic.LoadZone(f.Zone)
-	if err != nil {
-		zone = time.FixedZone("", f.OffsetMinutes*60)
-	}
-	t := f.StartsAt.In(zone)
-	clock := t.Format("3:04pm")
-	switch {
-	case t.Hour() == 12 && t.Minute() == 0:
-		clock = "midday"
-	case t.Hour() == 0 && t.Minute() == 0:
-		clock = "midnight"
-	case t.Minute() == 0:
-		clock = t.Format("3pm")
-	}
-	if len(clinic.Instants(clinic.WallOf(t, zone), zone)) > 1 {
-		clock += " " + OffsetLabel(f.OffsetMinutes)
-	}
-	return t.Format("Monday 2 January 2006") + " at " + clock
-}
-
-// zoneCity names a zone for a patient: Europe/Copenhagen is Copenhagen time.
-func zoneCity(zone string) string {
-	return strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ") + " time"
+	return starts.Add(-remindAhead).UTC()
 }
 
 func possessive(name string) string { return name + "’s" }

@@ -156,7 +156,7 @@ func (p *place) facts(appointment, status string, patient clinic.Patient) *Facts
 func placeFacts(l clinic.Location) PlaceFacts { return PlaceFacts{l.ID, l.Name, l.Address, l.Phone} }
 
 func patientFacts(p clinic.Patient) PatientFacts {
-	f := PatientFacts{ID: p.ID, Name: p.Name(), BirthDate: p.BirthDate, MRN: p.MRN, Contact: p.Contact}
+	f := PatientFacts{ID: p.ID, Name: p.Name(), BirthDate: p.BirthDate, MRN: p.MRN, Contact: p.Contact, WrittenIn: languageOf(p.Language).code}
 	if why := Unreachable(p); why != "" {
 		f.Unreachable = &why
 	}

@@ -108,6 +108,7 @@ type PatientFacts struct {
 	MRN         string  `json:"mrn"`
 	Contact     string  `json:"contact"`
 	Unreachable *string `json:"unreachable"`
+	WrittenIn   string  `json:"written_in"` // language of the standard texts: en, da; "" in plans of before there were several
 	Phone       *string `json:"phone"`
 	Email       *string `json:"email"`
 }

@@ -22,9 +22,10 @@ type Service struct {
 	TTL   time.Duration              // 0 = 15 minutes, 4 hours for high and critical
 	Log   *slog.Logger
 
-	Limits Limits                     // zero = none
-	EHR    func(clinicID string) bool // whether the clinic's visits are kept in an EHR too; nil = no clinic's
-	Inline time.Duration              // how long a confirmation carries a bulk out itself; 0 = 2 s, negative = not at all
+	MailFrom string                     // the address messages come from; "" = MailFrom, which nobody can answer
+	Limits   Limits                     // zero = none
+	EHR      func(clinicID string) bool // whether the clinic's visits are kept in an EHR too; nil = no clinic's
+	Inline   time.Duration              // how long a confirmation carries a bulk out itself; 0 = 2 s, negative = not at all
 }
 
 // deadline is when a revision of that risk can no longer be decided: whole seconds, and never later than the new start.
@@ -50,7 +51,7 @@ func (s *Service) draft(ctx context.Context, tx Tx, a action, by clinic.Actor, p
 	}
 	p := Plan{V: 1, Clinic: by.Clinic, Proposal: proposalID, Revision: revision, Action: a.name, Parameters: params,
 		Messages: []Message{}, Warnings: []string{}}
-	d := &drafting{tx: tx, now: now, ids: s.IDs, params: params, last: last, plan: &p, rows: pinSet{}, ehr: s.hasEHR(by.Clinic)}
+	d := &drafting{tx: tx, now: now, ids: s.IDs, mailFrom: cmp.Or(s.MailFrom, MailFrom), params: params, last: last, plan: &p, rows: pinSet{}, ehr: s.hasEHR(by.Clinic)}
 	if err := a.draft(ctx, d); err != nil {
 		return Record{}, nil, err
 	}

@@ -41,12 +41,24 @@ func Summarize(p Plan) Summary {
 		s.Fields = append(s.Fields, Field{Label: "Reason", New: value(strings.ReplaceAll(code, "_", " "))})
 	}
 	for _, m := range p.Messages {
-		s.Fields = append(s.Fields, Field{Label: strings.ToUpper(m.Channel[:1]) + m.Channel[1:] + " to " + m.Recipient, New: value(m.Text)})
+		s.Fields = append(s.Fields, Field{Label: p.After.messageLabel(m), New: value(m.Text)})
 	}
 	if len(p.Messages) == 0 && p.After.OfVisit() {
 		s.Fields = append(s.Fields, Field{Label: "Message", New: value("Nobody will be told: " + WhyNobodyIsTold(p))})
 	}
 	return s
+}
+
+// messageLabel says what a message is: by which way to whom, and when it goes out if that is later.
+func (f *Facts) messageLabel(m Message) string {
+	label := strings.ToUpper(m.Channel[:1]) + m.Channel[1:] + " to " + m.Recipient
+	if m.SendAt != nil {
+		return "Reminder, " + f.local(*m.SendAt).Format("Monday 2 January 2006, 15:04") + ", " + label
+	}
+	if m.Calendar != nil {
+		label += ", with a calendar entry"
+	}
+	return label
 }
 
 type rowOf = func(label string, of func(*Facts) string)
@@ -125,7 +137,7 @@ func WhyNobodyIsTold(p Plan) string {
 	case "prefers_none":
 		return "this patient does not want messages."
 	case "deceased":
-		return "the record says that this patient has died."
+		return "this patient has died, as the record or the reason given says."
 	default:
 		return "it was asked not to send a message."
 	}

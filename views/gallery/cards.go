@@ -118,10 +118,10 @@ func refusedCards() []namedCard {
 
 func overCards() []namedCard {
 	done := cardOf(moving(proposal.StateCompleted))
-	done.Messages = []views.MessageState{{ID: "m1", Channel: "sms", Recipient: "+45 00 20 08 71", State: "sent", At: now.Add(-30 * time.Second), Attempts: 1, PlanHash: hashA}}
+	done.Messages = []views.MessageState{{ID: "m1", Kind: "change", Channel: "sms", Recipient: "+45 00 20 08 71", State: "sent", At: now.Add(-30 * time.Second), Attempts: 1, PlanHash: hashA}}
 	done.Timeline = []views.Entry{{At: at(21, 11, 12), Title: "Proposed", By: "Ida Skov", Revision: 1, Hash: hashA}, {At: now.Add(-70 * time.Second), Title: "Confirmed", By: "you", Mark: views.MarkDone}, {At: now.Add(-70 * time.Second), Title: "Completed", Mark: views.MarkDone}}
 	unsent := done
-	unsent.Messages = []views.MessageState{{ID: "m1", Channel: "sms", State: "failed", At: now, Attempts: 5, Code: "timeout", PlanHash: hashA}}
+	unsent.Messages = []views.MessageState{{ID: "m1", Kind: "change", Channel: "sms", Recipient: "+45 00 20 08 71", State: "failed", At: now, Attempts: 5, Code: "timeout", PlanHash: hashA}}
 	part := done
 	part.Shell = fragment(part.Shell)
 	failed := cardOf(moving(proposal.StateFailed))

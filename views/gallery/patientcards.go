@@ -63,7 +63,7 @@ func patientCards() []Item {
 	seen.Refusal = views.Refusal{Status: 409, Code: refusal.ResourceChanged, Title: "This changed while you had it open", Words: "Nothing was done."}
 	seen.Seen = &views.SeenRevision{Revision: 1, PlanHash: hashB, Plan: contacting(proposal.StateProposed, "+45 20 12 34 55").Plan, EditedBy: "Emil Brandt", EditedAt: at(21, 11, 14)}
 	sent := cardOf(writing(proposal.StateCompleted))
-	sent.Messages = []views.MessageState{{ID: "m1", Channel: "sms", Recipient: "+45 20 08 71 00", State: "sent", At: at(21, 11, 16), PlanHash: hashA}}
+	sent.Messages = []views.MessageState{{ID: "m1", Kind: "message", Channel: "sms", Recipient: "+45 20 08 71 00", State: "sent", At: at(21, 11, 16), PlanHash: hashA}}
 	return []Item{
 		{Name: "card-register", Component: views.Card(cardOf(registering(proposal.StateProposed)))},
 		{Name: "card-register-duplicate", Component: views.Card(doubt)},

@@ -25,7 +25,7 @@ func factsAt(p views.Person, doctor clinic.Ref, place proposal.PlaceFacts, start
 		panic("gallery: " + err.Error())
 	}
 	_, offset := start.In(loc).Zone()
-	f := &proposal.Facts{Appointment: "a1", Status: "booked", Patient: proposal.PatientFacts{ID: p.ID, Name: p.Name, BirthDate: p.BirthDate, MRN: p.MRN, Contact: "sms"},
+	f := &proposal.Facts{Appointment: "a1", Status: "booked", Patient: proposal.PatientFacts{ID: p.ID, Name: p.Name, BirthDate: p.BirthDate, MRN: p.MRN, Contact: "sms", WrittenIn: "en"},
 		Type: proposal.TypeFacts{ID: "std", Name: "Standard", Minutes: minutes}, Practitioner: doctor, Location: place, StartsAt: start, EndsAt: start.Add(time.Duration(minutes) * time.Minute), Zone: zone, OffsetMinutes: offset / 60}
 	for i := 0; i < minutes; i += 15 {
 		f.Slots = append(f.Slots, proposal.SlotFacts{ID: "s" + start.Add(time.Duration(i)*time.Minute).Format("1504"), StartsAt: start.Add(time.Duration(i) * time.Minute)})
