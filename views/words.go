@@ -166,7 +166,8 @@ func AuditWord(code string) string {
 		audit.ListLeave: "Looked at leave", audit.SaveLeave: "Saved leave", audit.EndLeave: "Ended leave", audit.ListWaiting: "Looked at the waiting list",
 		audit.AddWaiting: "Put somebody on the waiting list", audit.EndWaiting: "Took somebody off the waiting list",
 		audit.ListRebooking: "Looked at what needs rebooking", audit.CloseRebooking: "Closed what needed rebooking",
-		audit.CutTrail: "Cut the trail", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
+		audit.CutTrail: "Cut the trail", audit.SendToEHR: "Sent to the EHR", audit.AnswerOfEHR: "Answer of the EHR", audit.LookIntoEHR: "Looked into the EHR",
+		audit.AlarmEHR: "A person must look into the EHR", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
 // whyNot says why somebody may not decide.

@@ -68,6 +68,10 @@ const (
 	TakeReceipt       = "audit.receipt"
 	SetRetention      = "audit.retain"
 	CutTrail          = "audit.cut"
+	SendToEHR         = "ehr.send"   // an attempt has begun
+	AnswerOfEHR       = "ehr.answer" // what it came to
+	LookIntoEHR       = "ehr.look"
+	AlarmEHR          = "ehr.alarm" // a person must look
 )
 
 // Actions lists them all, in the order of the constants.
@@ -76,7 +80,8 @@ func Actions() []string {
 		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, ClaimProposal, ReleaseProposal, DelegateProposal, EscalateProposal,
 		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
-		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail}
+		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail,
+		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR}
 }
 
 // Scheduling reports whether an action is of scheduling, which reviewers read (contract section 7): no sign-ins, nothing
