@@ -30,8 +30,8 @@ const (
 	CodeStale       = "resource_changed"
 	CodeSlotTaken   = "slot_taken"
 	CodeRefused     = "ehr_refused"
-	CodeConfig      = "ehr_config" // the connection is not set up for what it is asked
-	CodeAuth        = "ehr_auth"
+	CodeConfig      = "ehr_configuration" // the connection is not set up for what it is asked
+	CodeAuth        = "permission_denied"
 	CodeNotReached  = "ehr_not_reached"
 	CodeCertificate = "certificate"
 	CodeToken       = "token"

@@ -24,7 +24,8 @@ type Lane struct {
 	probe prober
 
 	mu       sync.Mutex
-	failures int // calls in a row that the EHR did not answer
+	failures int  // calls in a row that the EHR did not answer
+	open     bool // the store knows of no failures
 }
 
 const (
@@ -32,8 +33,8 @@ const (
 	// leaseFor is longer than one step can take: a look, a write, and what is committed between them.
 	leaseFor = 3 * time.Minute
 
-	breaksAfter      = 3 // failures in a row
-	leastPause       = 5 * time.Second
+	breaksAfter      = 3 // failures in a row: then one call at a time tries
+	leastPause       = time.Second
 	mostPause        = 5 * time.Minute
 	certificatePause = 15 * time.Minute
 )
@@ -125,35 +126,39 @@ func (l *Lane) room(most int) int {
 	return most
 }
 
-// answered notes that the EHR is there.
+// answered notes that the EHR is there. What another process noted before this one began is forgotten too.
 func (l *Lane) answered(ctx context.Context) error {
 	l.mu.Lock()
-	had := l.failures
-	l.failures = 0
+	noted := l.failures > 0 || !l.open
+	l.failures, l.open = 0, true
 	l.mu.Unlock()
-	if had == 0 {
+	if !noted {
 		return nil
 	}
 	return l.Store.Open(ctx, l.Clinic)
 }
 
-// failed notes that it is not. After some in a row the lane is closed, each time for longer; for a certificate at once,
-// and long: what is wrong with it does not go away by trying.
+// throttled closes the lane for as long as the EHR asks for.
+func (l *Lane) throttled(ctx context.Context, d time.Duration) error {
+	l.mu.Lock()
+	l.open = false
+	l.mu.Unlock()
+	return l.Store.Pause(ctx, l.Clinic, l.jittered(d), CodeBusy)
+}
+
+// failed notes that it is not, and closes the lane, each time for longer; for a certificate at once for long: what is
+// wrong with it does not go away by trying.
 func (l *Lane) failed(ctx context.Context, code string) error {
 	l.mu.Lock()
 	l.failures++
-	n := l.failures
+	pause := mostPause
+	if doublings := l.failures - 1; doublings < 10 {
+		pause = min(leastPause<<doublings, mostPause)
+	}
 	l.mu.Unlock()
 	if code == CodeCertificate {
-		l.Log.ErrorContext(ctx, "ehr: SECURITY: the certificate of the EHR is not valid; nothing is sent", "clinic", l.Clinic)
+		l.Log.ErrorContext(ctx, "ALARM: the certificate of the EHR is not valid; nothing is sent", "clinic", l.Clinic)
 		return l.Store.Pause(ctx, l.Clinic, certificatePause, code)
-	}
-	if n < breaksAfter {
-		return nil
-	}
-	pause := mostPause
-	if doublings := n - breaksAfter; doublings < 6 {
-		pause = min(leastPause<<doublings, mostPause)
 	}
 	return l.Store.Pause(ctx, l.Clinic, l.jittered(pause), code)
 }

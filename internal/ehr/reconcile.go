@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign/internal/ehr/fhir"
+	"countersign/internal/proposal"
 )
 
 // saw makes the row of a look.
@@ -154,7 +155,7 @@ func (s *step) isThere(ctx context.Context, look Look, m match) error {
 		}
 		s.op.RemoteID, s.op.RemoteVersion = m.ID, m.Version()
 		s.op.Phase, s.op.State, s.op.Code, s.op.Refusal, s.op.Unsettled, s.op.EmptyLooks = PhaseCancelOld, Ready, "", "", 0, 0
-		return s.save(ctx, s.op.Now, true, []Look{look}, nil)
+		return s.save(ctx, s.op.Now, []Look{look}, nil)
 	}
 	found := Found{m.ID, m.Version()}
 	if s.op.Phase == PhaseCancelOld {
@@ -164,6 +165,9 @@ func (s *step) isThere(ctx context.Context, look Look, m match) error {
 		return err
 	}
 	mine, err := s.Desk.Applied(ctx, s.op, found)
+	if errors.Is(err, proposal.ErrClash) {
+		return s.manual(ctx, "clash")
+	}
 	return s.fenced(ctx, mine, err)
 }
 

@@ -2,6 +2,7 @@ package ehr
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"countersign/internal/audit"
@@ -58,6 +59,7 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 		op.RemoteID = op.Appointment
 	}
 	s := &step{Lane: l, op: op}
+	s.op.Before = asKnown(op)
 	if op.Code == PlanTampered {
 		return s.manual(ctx, PlanTampered)
 	}
@@ -77,6 +79,21 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 	return s.look(ctx)
 }
 
+// asKnown fills in what the plan's "before" does not say: who and where in the EHR's ids, where that does not change.
+func asKnown(op Operation) *Visit {
+	if op.Before == nil {
+		return nil
+	}
+	v := *op.Before
+	if v.RemotePractitioner == "" && v.Practitioner.ID == op.Wanted.Practitioner.ID {
+		v.RemotePractitioner = op.Wanted.RemotePractitioner
+	}
+	if v.RemoteLocation == "" && v.Location.ID == op.Wanted.Location.ID {
+		v.RemoteLocation = op.Wanted.RemoteLocation
+	}
+	return &v
+}
+
 // tooLate: nothing has been sent, and nothing may be any more.
 func (s *step) tooLate() bool {
 	return s.op.State == Ready && s.op.Phase == PhaseWrite && !s.op.Now.Before(s.op.SendUntil)
@@ -90,7 +107,7 @@ func (s *step) wait(ctx context.Context, code string, looks ...Look) error {
 		}
 	}
 	s.op.Code = code
-	return s.save(ctx, s.op.Now.Add(s.jittered(s.pause())), true, looks, nil)
+	return s.save(ctx, s.op.Now.Add(s.jittered(s.pause())), looks, nil)
 }
 
 // late names why a person is asked after the deadline.
@@ -131,7 +148,7 @@ func (s *step) spacing() time.Duration { return min(max(s.settle()/8, time.Secon
 func (s *step) manual(ctx context.Context, code string, looks ...Look) error {
 	s.op.State, s.op.Code = Manual, code
 	alarm := s.event(audit.AlarmEHR, audit.Failed, code)
-	return s.save(ctx, s.op.Now, true, looks, nil, alarm)
+	return s.save(ctx, s.op.Now, looks, nil, alarm)
 }
 
 // refuse ends it: nothing of it is in the EHR.
@@ -151,15 +168,18 @@ func (s *step) record(ctx context.Context, looks []Look) (mine bool, err error) 
 	return mine, s.fenced(ctx, mine, err)
 }
 
-// save writes how it stands, in one transaction.
-func (s *step) save(ctx context.Context, next time.Time, letGo bool, looks []Look, ended *Attempt, events ...audit.Event) error {
-	mine, err := s.Store.InOperation(ctx, s.op, func(tx Tx) error { return s.put(ctx, tx, next, letGo, looks, ended, events) })
+// save writes how it stands, in one transaction, and lets go.
+func (s *step) save(ctx context.Context, next time.Time, looks []Look, ended *Attempt, events ...audit.Event) error {
+	mine, err := s.Store.InOperation(ctx, s.op, func(tx Tx) error { return s.put(ctx, tx, next, true, looks, ended, events) })
 	return s.fenced(ctx, mine, err)
 }
 
 func (s *step) put(ctx context.Context, tx Tx, next time.Time, letGo bool, looks []Look, ended *Attempt, events []audit.Event) error {
+	events = slices.Clone(events)
+	if len(looks) > 0 {
+		s.op.LookedAt, s.op.AskedBy = tx.Now(), "" // who asked has an answer
+	}
 	op := s.op
-	events = append([]audit.Event(nil), events...)
 	if ended != nil {
 		if err := tx.EndAttempt(ctx, *ended); err != nil {
 			return err

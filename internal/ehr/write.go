@@ -40,12 +40,12 @@ func (s *step) write(ctx context.Context, now *match) error {
 		if err := tx.BeginAttempt(ctx, attempt); err != nil {
 			return err
 		}
+		s.op.AttemptedAt = tx.Now()
 		return s.put(ctx, tx, s.op.Now, false, looks, nil, []audit.Event{s.event(audit.SendToEHR, audit.Success, "attempt")})
 	})
 	if !mine || err != nil {
 		return s.fenced(ctx, mine, err)
 	}
-	s.op.AttemptedAt = s.op.Now
 	raw := s.Client.Do(ctx, r)
 	return s.concluded(ctx, t, attempt, raw, Classify(r, t.wanted, raw, s.can, s.Client.now()))
 }
@@ -191,7 +191,7 @@ func (s *step) concluded(ctx context.Context, t task, attempt Attempt, raw Raw, 
 	case Unclear:
 		next = next.Add(s.jittered(firstPause))
 	}
-	if err := s.save(ctx, next, true, nil, &attempt, events...); err != nil {
+	if err := s.save(ctx, next, nil, &attempt, events...); err != nil {
 		return err
 	}
 	return s.health(ctx, a)
@@ -201,7 +201,7 @@ func (s *step) concluded(ctx context.Context, t task, attempt Attempt, raw Raw, 
 func (s *step) health(ctx context.Context, a Answer) error {
 	switch {
 	case a.Outcome == Throttled && a.Code == CodeBusy:
-		return s.Store.Pause(ctx, s.Clinic, s.jittered(a.Wait), CodeBusy)
+		return s.throttled(ctx, a.Wait)
 	case a.Outcome == NotSent && a.Code != CodeTooLate, a.Outcome == Unclear && (a.Code == CodeNoAnswer || a.Code == CodeServer):
 		return s.failed(ctx, a.Code)
 	}
