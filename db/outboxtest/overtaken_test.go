@@ -1,0 +1,231 @@
+//go:build unix
+
+package outboxtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/db"
+	"countersign/db/desktest"
+	"countersign/internal/clinic"
+	"countersign/internal/outbox"
+	"countersign/internal/proposal"
+)
+
+func confirm(d *desktest.Desk, p proposal.Proposing) proposal.Record {
+	d.T.Helper()
+	r := d.Propose(d.Actor("ana"), p)
+	out, err := d.Desk.Confirm(ctx, d.Actor("ana"), desktest.Deciding(r, r.ID))
+	must(d.T, err)
+	return out.Record
+}
+
+func cancel(appointment string) proposal.Proposing {
+	return proposal.Proposing{Action: "cancel_appointment@1", Parameters: map[string]any{"appointment": appointment, "reason_code": "patient_request"}}
+}
+
+const visitRows = `SELECT string_agg(kind || ' v' || version || ' ' || state, '; ' ORDER BY version, kind) FROM outbox WHERE appointment = $1`
+
+// A visit that moves, is cancelled or gets another status overtakes, in the same commit, what was not sent; the rows of
+// other visits stay.
+func TestAChangeOvertakesWhatWasNotSent(t *testing.T) {
+	d := desktest.New(t)
+	tomorrow := d.At(-1, 10, 0)
+	reminder := func(l letter, id string) letter {
+		l.id, l.kind, l.sendAt = id, "reminder", &tomorrow
+		return l
+	}
+	plant(d, reminder(toMaria(""), "m_reminder"), reminder(toSoren(""), "s_reminder"))
+	for i, state := range []string{"failed", "dead", "unknown", "sent", "suppressed", "expired"} {
+		l := toMaria("m_" + state)
+		l.kind, l.recipient = "confirmation", fmt.Sprint("old", i, "@example.test")
+		plant(d, l)
+		d.Exec(`UPDATE outbox SET state = $2 WHERE id = $1`, l.id, state)
+	}
+	confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
+	if got, want := d.Text(visitRows, "apt_maria"), "confirmation v1 superseded; confirmation v1 superseded; confirmation v1 superseded; confirmation v1 sent; "+
+		"confirmation v1 suppressed; confirmation v1 expired; reminder v1 superseded; change v2 queued"; sorted(got) != sorted(want) {
+		t.Errorf("after a move:\n%s\n%s", got, want)
+	}
+	confirm(d, cancel("apt_maria"))
+	if got := d.Text(visitRows, "apt_maria"); !strings.HasSuffix(got, "change v2 superseded; cancellation v3 queued") {
+		t.Error("after a cancellation:", got)
+	}
+	if got := d.Text(visitRows, "apt_soren"); got != "reminder v1 queued" {
+		t.Error("another visit's:", got)
+	}
+	must(t, d.DB.InClinic(ctx, "hav", func(tx *db.Tx) error {
+		_, err := tx.SetStatus(ctx, "ana", "apt_soren", clinic.StatusArrived, 1)
+		return err
+	}))
+	if got := d.Text(visitRows, "apt_soren"); got != "reminder v1 superseded" {
+		t.Error("after arriving:", got)
+	}
+	to := &post{}
+	once(later(d, 24*time.Hour), to)
+	if got := d.Text(`SELECT string_agg(kind || ' ' || state, '; ') FROM outbox WHERE state = 'sent' AND provider_id IS NOT NULL`); got != "cancellation sent" {
+		t.Error("went out:", got)
+	}
+}
+
+func sorted(list string) string {
+	parts := strings.Split(list, "; ")
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
+}
+
+// While a message is on its way its visit moves. That one is left to its sender; if it has to be tried again it is judged
+// again, and the new message goes out after it.
+func TestAVisitMovesWhileItsMessageIsOnTheWay(t *testing.T) {
+	for _, answer := range []error{nil, &outbox.Refused{Code: "busy", Temporary: true}} {
+		d := desktest.New(t)
+		confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
+		to := &post{answer: func(m outbox.Message) error {
+			if m.Version > 2 {
+				return nil
+			}
+			confirm(d, d.Move("apt_maria", d.At(2, 14, 0)))
+			return answer
+		}}
+		once(d, to)
+		once(later(d, time.Minute), to)
+		want := map[bool]string{true: "change v2 sent; change v3 sent", false: "change v2 superseded; change v3 sent"}[answer == nil]
+		if got := d.Text(visitRows, "apt_maria"); got != want {
+			t.Errorf("%v: %s, want %s", answer, got, want)
+		}
+		if n := len(to.taken); to.taken[n-1].Version != 3 {
+			t.Error("the newest did not come last")
+		}
+	}
+}
+
+// What changed past us, in another system or on the patient's record, is seen just before sending.
+func TestWhatIsWrongByThenIsNotSent(t *testing.T) {
+	for name, c := range map[string]struct{ change, state string }{
+		"moved":     {`UPDATE appointments SET during = tstzrange(lower(during) + interval '1 day', upper(during) + interval '1 day') WHERE id = 'apt_maria' AND clinic = 'hav'`, "superseded visit_changed 0 0"},
+		"cancelled": {`UPDATE appointments SET status = 'cancelled' WHERE id = 'apt_maria' AND clinic = 'hav'`, "superseded visit_changed 0 0"},
+		"deceased":  {`UPDATE patients SET deceased = true WHERE id = 'maria'`, "suppressed deceased 0 0"},
+		"address":   {`UPDATE patients SET email = 'other@example.test' WHERE id = 'maria'`, "suppressed recipient_changed 0 0"},
+		"consent":   {`UPDATE patients SET contact = 'none' WHERE id = 'maria'`, "suppressed no_consent 0 0"},
+		"nothing":   {`SELECT 1`, "sent 1 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := desktest.New(t)
+			confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
+			id := d.Text(`SELECT id FROM outbox`)
+			d.Exec(c.change)
+			to := &post{}
+			once(d, to)
+			want(d, id, c.state)
+			if sent := to.got() != ""; sent != (name == "nothing") {
+				t.Errorf("sent %q", to.got())
+			}
+		})
+	}
+}
+
+// 150 visits are cancelled in a go, half of them past us, with a reminder queued for each: no reminder goes out, then or
+// later (case N02), and each that was cancelled here is told so once.
+func TestNoReminderAfterManyCancellations(t *testing.T) {
+	d := desktest.New(t)
+	due := d.At(-1, 8, 0)
+	all := many(d, 150, "reminder", &due)
+	for _, l := range all[:75] {
+		confirm(d, cancel(l.appointment))
+	}
+	d.Exec(`UPDATE appointments SET status = 'cancelled' WHERE id = ANY (SELECT 'apt' || lpad(i::text, 3, '0') FROM generate_series(75, 149) i)`)
+	to := &post{}
+	for at := d.Shift; at < 9*24*time.Hour; at += 12 * time.Hour {
+		once(later(d, at), to)
+	}
+	kinds := map[string]int{}
+	for _, m := range to.taken {
+		kinds[m.Kind]++
+	}
+	if len(kinds) != 1 || kinds["cancellation"] != 75 || unique(to.got()) != 75 {
+		t.Error(kinds)
+	}
+	if got := d.Text(`SELECT string_agg(DISTINCT state, ' ') FROM outbox WHERE kind = 'reminder'`); got != "superseded" {
+		t.Error(got)
+	}
+}
+
+// Bytes that are not those that were approved never leave, and somebody is alarmed.
+func TestChangedBytesAreAnAlarm(t *testing.T) {
+	d := desktest.New(t)
+	confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
+	plant(d, toSoren("text"))
+	d.Exec(`ALTER TABLE outbox DISABLE TRIGGER message_never_changes`)
+	d.Exec(`UPDATE outbox SET body = replace(body, 'Maria', 'Marie') WHERE appointment = 'apt_maria'`)
+	d.Exec(`ALTER TABLE revisions DISABLE TRIGGER never_changes`)
+	d.Exec(`UPDATE revisions SET plan_bytes = plan_bytes || ' '::bytea WHERE proposal = 'p_text'`)
+	to := &post{}
+	once(d, to)
+	if got := d.Text(`SELECT string_agg(DISTINCT concat_ws(' ', state, last_code), '; ') FROM outbox`); got != "dead plan_mismatch" || to.got() != "" {
+		t.Error(got, to.got())
+	}
+	if log := d.Log.String(); strings.Count(log, "ALARM") != 2 {
+		t.Error(log)
+	}
+	saysNobody(d, d.Log.String())
+}
+
+// At ten in the evening a reminder waits for the morning of where the patient lives, else of where the visit is; a change
+// that somebody has just confirmed does not.
+func TestRemindersKeepTheNight(t *testing.T) {
+	evening := time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Add(22 * time.Hour)
+	shift := time.Until(evening)
+	d := desktest.New(t, func(o *db.Options) { o.ClockShift = shift })
+	due := evening.Add(-time.Hour).Truncate(time.Second)
+	here, there, change := toMaria("here"), toSoren("there"), toMaria("change")
+	here.kind, there.kind, here.sendAt, there.sendAt = "reminder", "reminder", &due, &due
+	change.sendAt = nil
+	plant(d, here, there, change)
+	d.Exec(`UPDATE patients SET zone = 'America/Los_Angeles' WHERE id = 'soren' AND clinic = 'hav'`)
+	send := func(d *desktest.Desk) string {
+		to := &post{}
+		r := relay(d, to)
+		r.Quiet = outbox.DefaultQuiet
+		must(t, r.Once(ctx))
+		must(t, r.Once(ctx))
+		return to.got()
+	}
+	if got := send(d); got != "change there" && got != "there change" {
+		t.Errorf("sent at ten in the evening: %q", got)
+	}
+	want(d, "here", "queued quiet_hours 0 0")
+	if got, want := d.Text(`SELECT to_char(next_at AT TIME ZONE 'UTC', 'DD HH24:MI') FROM outbox WHERE id = 'here'`), evening.AddDate(0, 0, 1).Format("02")+" 08:00"; got != want {
+		t.Errorf("held back until %s, want %s", got, want)
+	}
+	if got := send(later(d, 10*time.Hour+time.Minute)); got != "here" {
+		t.Errorf("sent in the morning: %q", got)
+	}
+}
+
+// A commit wakes the worker of its own process: nothing waits for the next look.
+func TestACommitWakesTheWorker(t *testing.T) {
+	d := desktest.New(t)
+	wake := make(chan string, 8)
+	d.Desk.Store = db.Proposals{DB: d.DB, Queued: func(c string) { wake <- c }}
+	to := &post{}
+	r := relay(d, to)
+	r.Every, r.Wake = time.Hour, wake
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	over := make(chan error)
+	go func() { over <- r.Run(working) }()
+	d.Propose(d.Actor("ana"), d.Move("apt_maria", d.At(1, 15, 0)))
+	if len(wake) != 0 {
+		t.Error("a proposal alone woke it")
+	}
+	confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
+	waitFor(d, "sent", `SELECT state FROM outbox`)
+	stop()
+	must(t, <-over)
+}
