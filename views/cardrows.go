@@ -86,7 +86,7 @@ func moveRows(r proposal.Record, before, after facts) []diffRow {
 		compare("Time", before.timeCell(), after.timeCell(clocks...)),
 		compare("Practitioner", cell{main: before.who}, cell{main: after.who}),
 		compare("Location", before.placeCell(), after.placeCell()),
-		compare("Slots", cell{before.slots, []string{freed(done)}}, cell{main: after.slots, notes: []string{takenNote(done)}}),
+		compare("Slots", cell{before.slots, []string{freed(done)}}, cell{main: after.slots, notes: []string{takenNote(r.State)}}),
 		compare("Type", cell{main: before.kind}, cell{main: after.kind}),
 		compare("Status", cell{main: before.status}, cell{main: after.status}),
 	}
@@ -175,9 +175,14 @@ func freed(done bool) string {
 	return "become free for others"
 }
 
-func takenNote(done bool) string {
-	if done {
+func takenNote(state string) string {
+	switch state {
+	case proposal.StateCompleted:
 		return "taken"
+	case proposal.StateExecuting:
+		return "held until the EHR has answered"
+	case proposal.StateFailed, proposal.StateRejected, proposal.StateWithdrawn, proposal.StateExpired:
+		return "not taken"
 	}
 	return "checked again when you confirm"
 }
