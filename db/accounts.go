@@ -72,6 +72,26 @@ func (d *DB) ClinicByName(ctx context.Context, name string) (string, error) {
 	return ids[0], nil
 }
 
+// ClinicNames lists the names of the clinics that have accounts, for an operator.
+func (d *DB) ClinicNames(ctx context.Context) (names []string, err error) {
+	ids, err := d.Clinics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		err := d.Read(ctx, id, func(t *Tx) error {
+			var name string
+			err := t.get(ctx, &name, `SELECT name FROM clinics`)
+			names = append(names, name)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
 // NoteAttempt implements account.Store.
 func (d *DB) NoteAttempt(ctx context.Context, person, address string) (int64, error) {
 	var id int64

@@ -167,7 +167,8 @@ func AuditWord(code string) string {
 		audit.AddWaiting: "Put somebody on the waiting list", audit.EndWaiting: "Took somebody off the waiting list",
 		audit.ListRebooking: "Looked at what needs rebooking", audit.CloseRebooking: "Closed what needed rebooking",
 		audit.CutTrail: "Cut the trail", audit.SendToEHR: "Sent to the EHR", audit.AnswerOfEHR: "Answer of the EHR", audit.LookIntoEHR: "Looked into the EHR",
-		audit.AlarmEHR: "A person must look into the EHR", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
+		audit.AlarmEHR: "A person must look into the EHR", audit.ImportFile: "Imported a file",
+		audit.SyncEHR: "Took changes from the EHR", audit.Success: "Done", audit.Denied: "Refused", audit.Failed: "Failed"}, code)
 }
 
 // whyNot says why somebody may not decide.

@@ -40,7 +40,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return 0
 	case errors.Is(err, errUsage):
 		return 2
-	case errors.Is(err, errNotWhole):
+	case errors.Is(err, errNotWhole), errors.Is(err, errNotTaken):
 		return 1
 	default:
 		fmt.Fprintln(stderr, "countersign: "+inWords(err))
@@ -63,7 +63,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case "mcp":
 		return p.mcp(ctx, args)
 	case "import":
-		return p.later("import")
+		return p.importFiles(ctx, args)
 	case "version":
 		return p.version()
 	case "help", "-h", "-help", "--help":
@@ -111,7 +111,7 @@ const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h li
   user add        add a person; prints their password once
   user disable    end a person's sessions and tokens, at once
   token add       add an API token; prints it once
-  import          (not in this release)
+  import          take FHIR bundles or NDJSON into a clinic, each file whole or not at all
   audit verify    check the trail, or an exported file without a database; status 0 only when it is whole
   audit checkpoint  sign what the trail is now, to keep elsewhere;  audit key  prints the public key
   audit retain    set for how many years a clinic's trail is kept;  audit cut  removes what is older
@@ -120,12 +120,6 @@ const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h li
 
 Every setting is a flag, or a COUNTERSIGN_* variable of the same name; DATABASE_URL is read too.
 `
-
-// later says honestly that a command of the contract is not there yet.
-func (p *program) later(command string) error {
-	fmt.Fprintf(p.stderr, "countersign: %q is not in this release; it comes with a later one. Nothing was done.\n", command)
-	return errUsage
-}
 
 // inWords is an error for the operator.
 func inWords(err error) string {

@@ -72,6 +72,8 @@ const (
 	AnswerOfEHR       = "ehr.answer" // what it came to
 	LookIntoEHR       = "ehr.look"
 	AlarmEHR          = "ehr.alarm" // a person must look
+	ImportFile        = "import.file"
+	SyncEHR           = "ehr.sync" // changes were read from the EHR
 )
 
 // Actions lists them all, in the order of the constants.
@@ -81,7 +83,7 @@ func Actions() []string {
 		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail,
-		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR}
+		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR, ImportFile, SyncEHR}
 }
 
 // Scheduling reports whether an action is of scheduling, which reviewers read (contract section 7): no sign-ins, nothing

@@ -134,17 +134,18 @@ func bundleEntries(in io.Reader, fn func(Entry) error) error {
 		return broken(err)
 	}
 	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
+		token, err := d.ReadToken()
 		if err != nil {
 			return broken(err)
 		}
+		name := token.String()
 		m.left = mostResource
-		if name.String() != "entry" {
+		if name != "entry" {
 			v, err := d.ReadValue()
 			if err != nil {
 				return broken(err)
 			}
-			if name.String() == "resourceType" && string(v) != `"Bundle"` {
+			if name == "resourceType" && string(v) != `"Bundle"` {
 				return fmt.Errorf("%w: it is no Bundle", ErrNotWhole)
 			}
 			continue

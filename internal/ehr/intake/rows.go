@@ -172,6 +172,9 @@ func LocalID(kind, remote string) string {
 	return derived(strings.ToLower(kind), remote)
 }
 
+// OtherID is our id for it where the one of LocalID belongs to another row.
+func OtherID(kind, remote string) string { return derived(strings.ToLower(kind), remote) }
+
 // TypeID is our id for an appointment type of the EHR.
 func TypeID(t TypeCode) string { return derived("type", t.System+"|"+t.Code) }
 

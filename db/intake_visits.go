@@ -1,0 +1,278 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/lib/pq"
+
+	"countersign/internal/clinic"
+	"countersign/internal/ehr/intake"
+)
+
+// visitHere is what is known here of a visit that comes in.
+type visitHere struct {
+	ID, Patient  string
+	Starts, Ends time.Time
+}
+
+// putVisits adds appointments, or brings them to what the EHR says. What a change of our own is on its way to is left for
+// the reconciler.
+func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointment], problems []*intake.Problem) (int, error) {
+	var patients, people, places []string
+	var ids pq.StringArray
+	for _, x := range items {
+		patients, people, places = append(patients, x.R.Patient), append(people, x.R.Practitioner), append(places, x.R.Location)
+		ids = append(ids, x.ID)
+	}
+	patientOf, err := s.local(ctx, intake.KindPatient, patients)
+	if err != nil {
+		return 0, err
+	}
+	practitionerOf, err := s.local(ctx, intake.KindPractitioner, people)
+	if err != nil {
+		return 0, err
+	}
+	placeOf, err := s.placesOf(ctx, items, places)
+	if err != nil {
+		return 0, err
+	}
+	var known []visitHere
+	if err := s.t.sel(ctx, &known, `SELECT id, patient, starts_at AS starts, ends_at AS ends FROM appointments WHERE id = ANY ($1) FOR UPDATE`, ids); err != nil {
+		return 0, err
+	}
+	here := map[string]visitHere{}
+	for _, k := range known {
+		here[k.ID] = k
+	}
+	if err := s.checkOperations(ctx, items, problems); err != nil {
+		return 0, err
+	}
+	if _, err := s.t.exec(ctx, `SET CONSTRAINTS appointments_no_overlap DEFERRED`); err != nil {
+		return 0, err
+	}
+	type row struct {
+		ID, Patient, Practitioner, Location, Type, Status, Reason string
+		Starts, Ends                                              time.Time
+	}
+	var rows []row
+	var written pq.StringArray
+	for _, x := range items {
+		a := x.R
+		r := row{x.ID, patientOf[a.Patient], practitionerOf[a.Practitioner], placeOf[x.n], s.typeID(a.Type), a.Status, a.ReasonCode, a.StartsAt, a.EndsAt}
+		was, isHere := here[x.ID]
+		switch {
+		case problems[x.n] != nil:
+			continue
+		case r.Patient == "":
+			problems[x.n] = intake.Unknown(intake.KindPatient, a.Patient)
+		case r.Practitioner == "":
+			problems[x.n] = intake.Unknown(intake.KindPractitioner, a.Practitioner)
+		case r.Location == "":
+			problems[x.n] = intake.Unknown(intake.KindLocation, a.Location)
+		case isHere && was.Patient != r.Patient:
+			problems[x.n] = &intake.Problem{Code: intake.CodeOtherPatient, Words: "it is another patient's here"}
+		case a.StartsAt.IsZero() && !isHere:
+			problems[x.n] = &intake.Problem{Code: intake.CodeUnsupported, Words: "it was cancelled and has no time, and is left out", Left: true}
+		default:
+			if a.StartsAt.IsZero() {
+				r.Starts, r.Ends = was.Starts, was.Ends
+			}
+			rows, written = append(rows, r), append(written, x.ID)
+		}
+	}
+	changed, err := s.put(ctx, rows, `INSERT INTO appointments AS o (clinic, id, patient, practitioner, location, type, status, reason_code, during, changed_by, changed_via, changed_at)
+		SELECT $2, x."ID", x."Patient", x."Practitioner", x."Location", x."Type", x."Status", nullif(x."Reason", ''), tstzrange(x."Starts", x."Ends"), $3, $4, $5
+		FROM json_to_recordset($1::json) AS x("ID" text, "Patient" text, "Practitioner" text, "Location" text, "Type" text, "Status" text, "Reason" text,
+			"Starts" timestamptz, "Ends" timestamptz)
+		ON CONFLICT (clinic, id) DO UPDATE SET practitioner = excluded.practitioner, location = excluded.location, type = excluded.type, status = excluded.status,
+			reason_code = excluded.reason_code, during = excluded.during, changed_by = excluded.changed_by, changed_via = excluded.changed_via,
+			changed_at = excluded.changed_at, proposal = NULL
+		WHERE (o.practitioner, o.location, o.type, o.status, o.during) IS DISTINCT FROM (excluded.practitioner, excluded.location, excluded.type, excluded.status, excluded.during)`,
+		s.By, s.Via, s.t.now)
+	if err != nil || changed == 0 {
+		return changed, err
+	}
+	if s.all = s.all || len(s.touched)+len(written) > mostTouched; !s.all {
+		s.touched = append(s.touched, written...)
+	}
+	return changed, s.t.settleVisits(ctx, written)
+}
+
+// placesOf gives the location of each visit, by its place in the batch: the one it names, else that of its slot, else the
+// clinic's only one.
+func (s *intakeTx) placesOf(ctx context.Context, items []*item[*intake.Appointment], named []string) (map[int]string, error) {
+	locations, err := s.local(ctx, intake.KindLocation, named)
+	if err != nil {
+		return nil, err
+	}
+	places := map[int]string{}
+	var slots, at []string
+	var missing []int
+	for _, x := range items {
+		switch {
+		case x.R.Location != "":
+			places[x.n] = locations[x.R.Location]
+		case len(x.R.Slots) > 0:
+			slots, missing = append(slots, x.R.Slots[0]), append(missing, x.n)
+			at = append(at, x.ID)
+		default:
+			missing = append(missing, x.n)
+			slots, at = append(slots, ""), append(at, x.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return places, nil
+	}
+	only, err := s.onlyLocation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slotOf, err := s.local(ctx, intake.KindSlot, slots)
+	if err != nil {
+		return nil, err
+	}
+	var ids pq.StringArray
+	for _, id := range slotOf {
+		ids = append(ids, id)
+	}
+	var found []struct{ ID, Location string }
+	if err := s.t.sel(ctx, &found, `SELECT id, location FROM slots WHERE id = ANY ($1)`, ids); err != nil {
+		return nil, err
+	}
+	placeOf := map[string]string{}
+	for _, f := range found {
+		placeOf[f.ID] = f.Location
+	}
+	for i, n := range missing {
+		if places[n] = placeOf[slotOf[slots[i]]]; places[n] == "" {
+			places[n] = only
+		}
+	}
+	return places, nil
+}
+
+// checkOperations leaves to the reconciler what a change of ours is on its way to.
+func (s *intakeTx) checkOperations(ctx context.Context, items []*item[*intake.Appointment], problems []*intake.Problem) error {
+	var operations, ids, remotes pq.StringArray
+	for _, x := range items {
+		operations, ids, remotes = append(operations, x.R.Operations...), append(ids, x.ID), append(remotes, x.R.Remote)
+	}
+	var found []struct{ ID, Appointment, Remote, Old string }
+	err := s.t.sel(ctx, &found, `SELECT id, appointment, coalesce(remote_id, '') AS remote, coalesce(old_remote_id, '') AS old FROM ehr_operations
+		WHERE ended_at IS NULL AND (id = ANY ($1) OR appointment = ANY ($2) OR remote_id = ANY ($3) OR old_remote_id = ANY ($3))`, operations, ids, remotes)
+	busy := map[string]bool{}
+	for _, f := range found {
+		for _, key := range []string{"o" + f.ID, "a" + f.Appointment, "r" + f.Remote, "r" + f.Old} {
+			busy[key] = true
+		}
+	}
+	for _, x := range items {
+		mine := busy["a"+x.ID] || busy["r"+x.R.Remote]
+		for _, o := range x.R.Operations {
+			mine = mine || busy["o"+o]
+		}
+		if mine {
+			problems[x.n] = &intake.Problem{Code: intake.CodeOperation, Words: "a change of our own to it is on its way"}
+		}
+	}
+	return err
+}
+
+// Settle implements intake.Store.
+func (s *intakeTx) Settle(ctx context.Context) ([]string, error) {
+	w := &where{}
+	w.and(`a.status IN ('booked', 'arrived', 'checked-in')`)
+	if s.all {
+		w.and(`a.changed_at = ? AND a.changed_via = ?`, s.t.now, s.Via)
+	} else {
+		w.and(`a.id = ANY (?)`, s.touched)
+	}
+	var remotes []string
+	err := s.t.sel(ctx, &remotes, `SELECT k.remote_id FROM appointments a JOIN ehr_links k ON k.clinic = a.clinic AND k.kind = 'Appointment' AND k.id = a.id`+w.String()+`
+		AND EXISTS (SELECT FROM appointments b WHERE b.clinic = a.clinic AND b.practitioner = a.practitioner AND b.id <> a.id
+			AND b.status IN ('booked', 'arrived', 'checked-in') AND b.starts_at < a.ends_at AND b.starts_at > a.starts_at - interval '1 day' AND b.ends_at > a.starts_at)
+		ORDER BY a.starts_at, a.id`, w.args...)
+	return remotes, err
+}
+
+// settleVisits gives visits the slots they cover, and takes from them those they left.
+func (t *Tx) settleVisits(ctx context.Context, visits pq.StringArray) error {
+	var ids []string
+	err := t.sel(ctx, &ids, `SELECT s.id::text FROM slots s WHERE s.appointment = ANY ($1)
+		UNION SELECT s.id::text FROM appointments a JOIN slots s ON s.clinic = a.clinic AND s.practitioner = a.practitioner
+			AND s.starts_at < a.ends_at AND s.starts_at > a.starts_at - interval '1 day' AND s.ends_at > a.starts_at
+		WHERE a.id = ANY ($1)`, visits)
+	if err != nil {
+		return err
+	}
+	return t.settleSlots(ctx, ids)
+}
+
+// settleSlots says of slots who has them and, of those that came from the EHR, whether they can be booked: free there, or
+// busy with a visit that we know; nothing during leave. Slots that a confirmed change waits for stay as they are.
+func (t *Tx) settleSlots(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var rows []struct {
+		ID, Practitioner, State, Remote, Zone, Has, Taker string
+		StartsAt, EndsAt                                  time.Time
+	}
+	err := t.sel(ctx, &rows, `SELECT s.id, s.practitioner, s.state, coalesce(s.remote_status, '') AS remote, l.zone, coalesce(s.appointment, '') AS has,
+			coalesce(v.id, '') AS taker, s.starts_at AS startsat, s.ends_at AS endsat
+		FROM slots s JOIN locations l ON l.clinic = s.clinic AND l.id = s.location
+		LEFT JOIN LATERAL (SELECT a.id FROM appointments a WHERE a.clinic = s.clinic AND a.practitioner = s.practitioner AND a.starts_at < s.ends_at
+			AND a.starts_at > s.starts_at - interval '1 day' AND a.ends_at > s.starts_at AND a.status IN ('booked', 'arrived', 'checked-in') ORDER BY a.starts_at LIMIT 1) v ON true
+		WHERE s.id = ANY ($1) AND s.held_by IS NULL`, pq.StringArray(ids))
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	leave, err := t.leaveAround(ctx, len(rows), func(i int) (string, time.Time) { return rows[i].Practitioner, rows[i].StartsAt })
+	if err != nil {
+		return err
+	}
+	var changed, states, takers pq.StringArray
+	for _, r := range rows {
+		state, taker := r.State, r.Taker
+		if r.Remote != "" {
+			zone, err := zoneOf(clinic.Location{Zone: r.Zone})
+			if err != nil {
+				return err
+			}
+			switch {
+			case r.Remote != "free" && (taker == "" || r.Remote != "busy" && r.Remote != "busy-tentative"):
+				state = "closed"
+			case clinic.OnLeave(leave, r.Practitioner, clinic.Interval{From: r.StartsAt, To: r.EndsAt}, zone):
+				state = "leave"
+			default:
+				state = "open"
+			}
+		} else if state == "closed" && r.Has != taker {
+			taker = ""
+		}
+		changed, states, takers = append(changed, r.ID), append(states, state), append(takers, taker)
+	}
+	_, err = t.exec(ctx, `UPDATE slots s SET state = x.state, appointment = nullif(x.taker, ''), types = CASE WHEN s.remote_status IS NULL THEN s.types ELSE coalesce(s.remote_types, c.types) END
+		FROM unnest($1::text[], $2::text[], $3::text[]) AS x(id, state, taker), schedules c
+		WHERE s.id = x.id AND s.held_by IS NULL AND c.clinic = s.clinic AND c.id = s.schedule AND (s.state, s.appointment, s.types) IS DISTINCT FROM
+			(x.state, nullif(x.taker, ''), CASE WHEN s.remote_status IS NULL THEN s.types ELSE coalesce(s.remote_types, c.types) END)`, changed, states, takers)
+	return err
+}
+
+// leaveAround reads the leave of the practitioners on the days from the first of the times to the last.
+func (t *Tx) leaveAround(ctx context.Context, n int, of func(int) (string, time.Time)) ([]clinic.Leave, error) {
+	people := map[string]bool{}
+	var first, last time.Time
+	for i := range n {
+		who, at := of(i)
+		people[who] = true
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return t.leaveOf(ctx, keys(people), clinic.DateOf(first, time.UTC).AddDays(-2), clinic.DateOf(last, time.UTC).AddDays(3))
+}
