@@ -31,8 +31,8 @@ type config struct {
 
 	url, token string // of mcp
 
-	// Known, and not read in this release.
-	smtpURL, smsWebhookURL string
+	smtpURL, mailFrom               string
+	smsWebhookURL, smsWebhookSecret string
 
 	ehrURL, ehrConnections string // "" = this desk's book is the only one
 	ehrTimeout, ehrSettle  time.Duration
@@ -59,9 +59,11 @@ func (c *config) workFlags(f *flag.FlagSet) {
 	c.proposalLimits = proposal.DefaultLimits
 	f.Var((*limits)(&c.proposalLimits), "proposal-limits", "most proposals in ten minutes by one `agent,person,clinic`; 0 is no limit")
 
-	const later = "not read in this release"
-	f.StringVar(&c.smtpURL, "smtp-url", "", later)
-	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", later)
+	f.StringVar(&c.smtpURL, "smtp-url", "", "`URL` of the mail server, smtp://user:password@host:587 or smtps://; e-mails wait without one")
+	f.StringVar(&c.mailFrom, "mail-from", proposal.MailFrom, "`address` that e-mails come from, also in their calendar entries")
+	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", "`URL` of the gateway that sends SMS; they wait without one")
+	f.StringVar(&c.smsWebhookSecret, "sms-webhook-secret", "", "`secret` that signs what goes to and comes from the gateway; without one a file sms-webhook-secret is made in the data directory")
+
 	c.ehrFlags(f)
 	f.StringVar(&c.llmURL, "llm-url", "", "base `URL` of an OpenAI-compatible chat API that helps the assistant to understand; none without it")
 	f.StringVar(&c.llmModel, "llm-model", "", "`name` of the language model")
