@@ -117,6 +117,9 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		e.Title, e.Mark, e.By, e.Text = "Expired", views.MarkStop, "", "Nobody decided in time. Nothing was executed."
 	case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment, audit.RegisterPatient, audit.UpdateContact, audit.SendMessage:
 		e.Title, e.Mark = executedTitle(a.Action), views.MarkDone
+		if a.Outcome == audit.Failed {
+			e.Title, e.Mark, e.Text = "Not carried out", views.MarkStop, proposal.OutsideWords(a.Code)
+		}
 	case audit.FinishBulk:
 		e.Title, e.Mark, e.By = "Carried out", views.MarkDone, ""
 		if a.Outcome == audit.Partial {
@@ -127,6 +130,9 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 	case audit.StopBulk:
 		e.Title, e.Mark = "Stopped", views.MarkStop
 	default:
+		if o, ok := outsideEntry(a, e); ok {
+			return o, true
+		}
 		e.Title = strings.ReplaceAll(a.Action, ".", " ")
 	}
 	return e, true

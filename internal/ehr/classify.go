@@ -107,6 +107,8 @@ func Classify(r Request, wanted Visit, raw Raw, c Capabilities, now time.Time) A
 		return Answer{Outcome: Rejected, Code: CodeConfig}
 	case said.outcome == nil || !said.outcome.Serious(): // no word of the EHR itself: a gateway's page, perhaps
 		return Answer{Outcome: Unclear, Code: CodeUnreadable}
+	case s == http.StatusConflict && said.outcome.Says(slotCodes[1:]...): // it names the time, not the version
+		return Answer{Outcome: Rejected, Code: CodeSlotTaken}
 	case s == http.StatusConflict && !creates:
 		return Answer{Outcome: Rejected, Code: CodeStale}
 	case said.outcome.Says("forbidden", "security", "suppressed", "login", "expired"):
