@@ -2,7 +2,6 @@ package ehr
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -100,10 +99,8 @@ type prober struct {
 	until time.Time
 }
 
-var errProbe = errors.New("ehr: the capability statement could not be read")
-
 // capabilities gives what is known, asking when it is an hour old. An EHR without a statement is plain FHIR; one that
-// does not answer now is asked again, and nothing is assumed. The lock is held for a call: one asks for all.
+// does not answer now is asked again, and nothing is assumed. The lock is held for a call: one asks for all. Errors: *failure.
 func (p *prober) capabilities(ctx context.Context, c *Client, requestID string) (Capabilities, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +116,12 @@ func (p *prober) capabilities(ctx context.Context, c *Client, requestID string) 
 	case raw.Err == nil && (raw.Status == 404 || raw.Status == 405 || raw.Status == 501 || raw.Status == 410):
 	case !p.until.IsZero():
 		return p.known, nil // what it said before still holds
+	case raw.Certificate:
+		return Capabilities{}, &failure{CodeCertificate, true}
+	case raw.Token:
+		return Capabilities{}, &failure{CodeToken, true}
 	default:
-		return Capabilities{}, errProbe
+		return Capabilities{}, &failure{CodeNotReached, true}
 	}
 	p.known, p.until = found.with(c.conn.Settings), c.now().Add(probeEvery)
 	return p.known, nil

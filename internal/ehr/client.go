@@ -29,6 +29,9 @@ type Client struct {
 	now   func() time.Time
 }
 
+// SetClock gives the client another clock than the machine's: a test's.
+func (c *Client) SetClock(now func() time.Time) { c.now = now }
+
 // NewClient makes the client of a connection. transport is nil but in tests.
 func NewClient(c Connection, transport http.RoundTripper) (*Client, error) {
 	conn, base, user, err := c.checked()

@@ -206,9 +206,15 @@ func (s *step) isNot(ctx context.Context, t task, look Look, m match) error {
 	return s.wait(ctx, s.op.Code, look)
 }
 
+// mostAttempts is how often an operation is sent that never gets an answer; then a person decides.
+const mostAttempts = 10
+
 // maySend: within the life of the confirmation (the end of an old booking belongs to one that is made), and never for
 // what an answer said to be there.
 func (s *step) maySend(t task) bool {
+	if s.op.Attempts >= mostAttempts {
+		return false
+	}
 	if s.op.Phase == PhaseCancelOld {
 		return s.op.Now.Before(s.op.Deadline)
 	}

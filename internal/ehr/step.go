@@ -68,10 +68,11 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 	}
 	var err error
 	if s.can, err = l.probe.capabilities(ctx, l.Client, l.IDs("req")); err != nil {
-		if err := l.failed(ctx, CodeNotReached); err != nil {
+		code, err := l.trouble(ctx, err)
+		if err != nil {
 			return err
 		}
-		return s.wait(ctx, CodeNotReached)
+		return s.wait(ctx, code)
 	}
 	if op.State == Ready {
 		return s.write(ctx, nil)

@@ -181,6 +181,11 @@ func (s *step) concluded(ctx context.Context, t task, attempt Attempt, raw Raw, 
 		next = next.Add(s.jittered(max(a.Wait, s.pause())))
 	case Rejected:
 		s.op.Unsettled--
+		if a.Code == CodeStale && s.op.Phase == PhaseCancelOld && s.op.Unsettled == 0 {
+			s.op.State = Ready // the old booking still has to end: its version is read again
+			next = next.Add(s.jittered(s.pause()))
+			break
+		}
 		s.op.Refusal = a.Code
 	case PendingIt:
 		s.op.State = Pending
