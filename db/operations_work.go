@@ -21,7 +21,7 @@ var _ ehr.Store = Operations{}
 const operationColumns = `o.id, o.proposal, o.revision, o.plan_hash AS planhash, o.item, o.kind, o.appointment, o.state, o.phase, coalesce(o.code, '') AS code,
 	coalesce(o.remote_id, '') AS remoteid, coalesce(o.remote_version, '') AS remoteversion, coalesce(o.old_remote_id, '') AS oldremoteid, coalesce(o.refusal, '') AS refusal,
 	o.attempts, o.unsettled, o.looks, o.empty_looks AS emptylooks, coalesce(o.attempted_at, '0001-01-01Z') AS attemptedat, coalesce(o.looked_at, '0001-01-01Z') AS lookedat,
-	o.send_until AS senduntil, o.deadline, o.created_at AS createdat, o.lease, coalesce(o.asked_by, '') AS askedby, app_now() AS now`
+	o.send_until AS senduntil, o.deadline, o.created_at AS createdat, o.lease, coalesce(o.asked_by, '') AS askedby, o.look_only AS lookonly, app_now() AS now`
 
 // operationRow is an operation with the plan that it is of.
 type operationRow struct {
@@ -37,7 +37,7 @@ func (o Operations) Claim(ctx context.Context, clinicID string, most int, lease 
 		var rows []operationRow
 		out = nil
 		err := t.sel(ctx, &rows, fmt.Sprintf(`WITH due AS (SELECT id FROM ehr_operations
-				WHERE ended_at IS NULL AND state <> 'manual' AND next_at <= app_now() AND (leased_until IS NULL OR leased_until <= app_now())
+				WHERE ended_at IS NULL AND (state <> 'manual' OR look_only) AND next_at <= app_now() AND (leased_until IS NULL OR leased_until <= app_now())
 					AND NOT EXISTS (SELECT FROM ehr_lanes WHERE paused_until > app_now())
 				ORDER BY next_at, id LIMIT %d FOR UPDATE SKIP LOCKED),
 			o AS (UPDATE ehr_operations SET lease = lease + 1, leased_until = app_now() + make_interval(secs => $1)
@@ -176,7 +176,7 @@ func (t operationTx) AddLook(ctx context.Context, l ehr.Look) error {
 
 // Set implements ehr.Tx.
 func (t operationTx) Set(ctx context.Context, op ehr.Operation, next time.Time, letGo bool) error {
-	n, err := t.exec(ctx, `UPDATE ehr_operations SET state = $2, phase = $3, code = $4, remote_id = $5, remote_version = $6, old_remote_id = $7, refusal = $8,
+	n, err := t.exec(ctx, `UPDATE ehr_operations SET state = CASE WHEN look_only THEN state ELSE $2 END, look_only = look_only AND NOT $17, phase = $3, code = $4, remote_id = $5, remote_version = $6, old_remote_id = $7, refusal = $8,
 		attempts = $9, unsettled = $10, looks = $11, empty_looks = $12, attempted_at = $13, looked_at = $14, asked_by = $15, next_at = $16,
 		leased_until = CASE WHEN $17 THEN NULL ELSE leased_until END
 		WHERE id = $1`, op.ID, op.State, op.Phase, orNull(op.Code), orNull(op.RemoteID), orNull(op.RemoteVersion), orNull(op.OldRemoteID), orNull(op.Refusal),

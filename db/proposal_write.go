@@ -92,6 +92,9 @@ func targetOf(p proposal.Plan) target {
 		return target{}
 	}
 	to := target{patient: orNull(p.After.Patient.ID)}
+	if p.After.Operation != nil {
+		to.appointment = &p.After.Operation.Wanted.Appointment
+	}
 	if !p.After.OfVisit() {
 		return to
 	}

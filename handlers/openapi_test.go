@@ -135,7 +135,7 @@ func TestTheDescriptionHasEveryCode(t *testing.T) {
 		"reasons": {texts(at(schema("CancelParameters"), "properties", "reason_code", "enum")), slices.Sorted(slices.Values(proposal.ReasonCodes))},
 		"risks":   {texts(at(schema("Risk"), "enum")), []string{proposal.Critical, proposal.High, proposal.Low, proposal.Medium}},
 		"operations": {texts(at(schema("Step"), "properties", "op", "enum")),
-			[]string{proposal.OpCancel, proposal.OpCreate, proposal.OpRegister, proposal.OpMove, proposal.OpSend, proposal.OpPolicy, proposal.OpContact}},
+			[]string{proposal.OpCancel, proposal.OpCreate, proposal.OpRegister, proposal.OpMove, proposal.OpResolve, proposal.OpSend, proposal.OpPolicy, proposal.OpContact}},
 		"statuses": {texts(at(schema("Status"), "enum")), []string{clinic.StatusArrived, clinic.StatusBooked, clinic.StatusCancelled,
 			clinic.StatusCheckedIn, clinic.StatusFulfilled, clinic.StatusNoShow, clinic.StatusWaitlist}},
 	} {
@@ -179,7 +179,7 @@ func TestTheDescriptionHasEveryMember(t *testing.T) {
 	doc := described(t)
 	for name, v := range map[string]any{"Plan": proposal.Plan{}, "Facts": proposal.Facts{}, "Step": proposal.Step{}, "Message": proposal.Message{}, "Pin": proposal.Pin{},
 		"Proposal": proposal.Record{}, "Appointment": proposal.AppointmentAnswer{}, "Change": proposal.Change{}, "Choice": proposal.Choice{},
-		"Alternative": proposal.Alternative{}, "PatientFacts": proposal.PatientFacts{}, "PatientRecord": proposal.PatientRecord{}, "PolicyFacts": proposal.PolicyFacts{}, "Candidate": proposal.Candidate{}, "PatientRow": proposal.PatientAnswer{}, "Creator": proposal.Creator{}, "Summary": proposal.Summary{}, "AuditRow": auditJSON{}} {
+		"Alternative": proposal.Alternative{}, "PatientFacts": proposal.PatientFacts{}, "PatientRecord": proposal.PatientRecord{}, "PolicyFacts": proposal.PolicyFacts{}, "OperationFacts": proposal.OperationFacts{}, "SeenFacts": proposal.SeenFacts{}, "ResolveStep": proposal.ResolveStep{}, "ResolutionAnswer": proposal.ResolutionAnswer{}, "Candidate": proposal.Candidate{}, "PatientRow": proposal.PatientAnswer{}, "Creator": proposal.Creator{}, "Summary": proposal.Summary{}, "AuditRow": auditJSON{}} {
 		var want []string
 		for f := range reflect.TypeOf(v).Fields() {
 			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != "-" {

@@ -1617,7 +1617,7 @@ func messages(p CardPage) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if len(p.Record.Plan.Messages) == 0 && !aboutPatient(p.Record.Plan) && !aboutPolicy(p.Record.Plan) {
+		if len(p.Record.Plan.Messages) == 0 && !aboutPatient(p.Record.Plan) && !aboutPolicy(p.Record.Plan) && !aboutOperation(p.Record.Plan) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, "<section class=\"msg\" aria-labelledby=\"m0\"><h2 id=\"m0\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

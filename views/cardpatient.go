@@ -6,7 +6,7 @@ import "countersign/internal/proposal"
 
 // aboutPatient: the plan shows a patient and no visit.
 func aboutPatient(p proposal.Plan) bool {
-	return p.After != nil && p.After.Patient.ID != "" && !p.After.OfVisit()
+	return p.After != nil && p.After.Patient.ID != "" && !p.After.OfVisit() && p.After.Operation == nil
 }
 
 // patientCells are the rows of a patient alone.

@@ -68,6 +68,10 @@ func cardRows(r proposal.Record) []diffRow {
 		return patientRows(r.Plan)
 	case aboutPolicy(r.Plan):
 		return summaryRows(r.Summary)
+	case aboutOperation(r.Plan):
+		s := r.Summary
+		s.Fields = s.Fields[:max(0, len(s.Fields)-len(r.Plan.Messages))] // they stand below, whole
+		return summaryRows(s)
 	case r.Plan.Before != nil && r.Plan.After != nil && r.Plan.After.Status == "cancelled":
 		return cancelRows(r, before)
 	case r.Plan.Before != nil && r.Plan.After != nil:
@@ -241,6 +245,8 @@ func effects(p proposal.Plan) string {
 			parts = append(parts, "changes 1 patient’s contact details")
 		case proposal.OpPolicy:
 			parts = append(parts, "changes this clinic’s policy")
+		case proposal.OpResolve:
+			parts = append(parts, resolves(p.After.Operation))
 		}
 	}
 	now, reminders := map[string]int{}, 0
@@ -263,7 +269,7 @@ func effects(p proposal.Plan) string {
 	case 0:
 		return "runs what is shown"
 	case 1:
-		if len(p.Messages) == 0 && !aboutPatient(p) && !aboutPolicy(p) {
+		if len(p.Messages) == 0 && !aboutPatient(p) && !aboutPolicy(p) && !aboutOperation(p) {
 			return parts[0] + "; nobody will be told"
 		}
 		return parts[0]
@@ -274,7 +280,7 @@ func effects(p proposal.Plan) string {
 // confirmText names the act.
 func confirmText(p proposal.Plan) string {
 	act := map[string]string{ActionMove: "Confirm move", ActionBook: "Confirm booking", ActionCancel: "Confirm cancellation",
-		ActionBulk: "Confirm all", ActionRegister: "Confirm registration", ActionContact: "Confirm change"}[p.Action]
+		ActionBulk: "Confirm all", ActionResolve: "Confirm what the EHR has", ActionRegister: "Confirm registration", ActionContact: "Confirm change"}[p.Action]
 	if act == "" {
 		act = "Confirm"
 	}

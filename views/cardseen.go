@@ -46,7 +46,7 @@ func seenRows(saw, current proposal.Plan) []seenRow {
 		{label: "Status", now: or(cell{main: now.status}), saw: cell{a.status, nonEmpty(reasonOf(saw))}, is: cell{b.status, nonEmpty(reasonOf(current))}},
 		{label: "Goes to", now: none, saw: cell{main: recipients(saw)}, is: cell{main: recipients(current)}},
 	}
-	if aboutPolicy(current) {
+	if aboutPolicy(current) || aboutOperation(current) {
 		rows = policySeen(saw, current)
 	}
 	if aboutPatient(current) {

@@ -35,7 +35,7 @@ func (p CardPage) changedPins() bool {
 
 // visit is the facts of the plan's visit, after or before; nil when there are none to show.
 func (p CardPage) visit() *proposal.Facts {
-	if p.Record.Tampered() || aboutPatient(p.Record.Plan) || p.Record.Plan.IsBulk() || aboutPolicy(p.Record.Plan) {
+	if p.Record.Tampered() || aboutPatient(p.Record.Plan) || p.Record.Plan.IsBulk() || aboutPolicy(p.Record.Plan) || aboutOperation(p.Record.Plan) {
 		return nil
 	}
 	if p.Record.Plan.After != nil {
@@ -58,7 +58,7 @@ func (p CardPage) title() string {
 
 func (p CardPage) patient() Person {
 	f := p.visit()
-	if f == nil && aboutPatient(p.Record.Plan) {
+	if f == nil && (aboutPatient(p.Record.Plan) || aboutOperation(p.Record.Plan)) {
 		f = p.Record.Plan.After
 	}
 	if f == nil {
@@ -101,8 +101,10 @@ func (p CardPage) heads() (now, next string) {
 	switch {
 	case aboutPatient(p.Record.Plan):
 		return p.patientHeads()
-	case aboutPolicy(p.Record.Plan) && p.Record.State == proposal.StateCompleted:
+	case (aboutPolicy(p.Record.Plan) || aboutOperation(p.Record.Plan)) && p.Record.State == proposal.StateCompleted:
 		return "Before", "Now"
+	case aboutOperation(p.Record.Plan):
+		return "Now", "Then"
 	case p.Record.Plan.Before == nil && p.Record.State == proposal.StateCompleted:
 		return "", "Booked"
 	case p.Record.Plan.Before == nil:
@@ -160,6 +162,9 @@ func (p CardPage) again() string {
 	if aboutPolicy(p.Record.Plan) {
 		return PolicyURL
 	}
+	if aboutOperation(p.Record.Plan) {
+		return OperationURL(p.Record.Plan.After.Operation.ID)
+	}
 	if f == nil {
 		return "/"
 	}
@@ -212,6 +217,9 @@ func (p CardPage) ending() ending {
 		if aboutPatient(r.Plan) {
 			title, words := p.patientDone()
 			return ending{"ok", "Completed: " + title, words}
+		}
+		if aboutOperation(r.Plan) {
+			return resolvedEnding(r.Plan)
 		}
 		return ending{"ok", "Completed: " + p.doneTitle(), p.doneWords()}
 	case proposal.StateFailed:

@@ -79,6 +79,8 @@ const (
 	ActionMessage  = "send_message@1"
 
 	ActionBulk = "bulk_change@1"
+
+	ActionResolve = "resolve_operation@1"
 )
 
 // ActionWord is the verb of an action: Move, Book, Cancel.
@@ -162,6 +164,8 @@ func AuditWord(code string) string {
 		audit.ReadAudit: "Looked at the audit trail", audit.ReadEvidence: "Looked at evidence", audit.Partial: "Partly done", audit.ListAgents: "Looked at the agents",
 		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.ExportAudit: "Exported the audit trail",
 		audit.TakeCheckpoint: "Took a checkpoint", audit.TakeReceipt: "Took a receipt", audit.SetRetention: "Set how long the trail is kept",
+		audit.ListOperations: "Looked at what waits for the EHR", audit.ReadOperation: "Looked at what was sent to the EHR",
+		audit.LookOperation: "Had something looked for in the EHR", audit.ResolveOperation: "Resolved what the EHR left open",
 		audit.FinishBulk: "Finished a change of many visits", audit.StopBulk: "Stopped a change of many visits",
 		audit.ListLeave: "Looked at leave", audit.SaveLeave: "Saved leave", audit.EndLeave: "Ended leave", audit.ListWaiting: "Looked at the waiting list",
 		audit.AddWaiting: "Put somebody on the waiting list", audit.EndWaiting: "Took somebody off the waiting list",

@@ -33,8 +33,7 @@ type config struct {
 
 	// Known, and not read in this release.
 	smtpURL, smsWebhookURL string
-
-	ehrURL, ehrConnections string // "" = this desk's book is the only one
+	ehrURL                 string
 	ehrTimeout, ehrSettle  time.Duration
 }
 
@@ -62,18 +61,12 @@ func (c *config) workFlags(f *flag.FlagSet) {
 	const later = "not read in this release"
 	f.StringVar(&c.smtpURL, "smtp-url", "", later)
 	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", later)
-	c.ehrFlags(f)
+	f.StringVar(&c.ehrURL, "ehr-url", "", later)
+	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", later)
+	f.Var((*duration)(&c.ehrSettle), "ehr-settle", later)
 	f.StringVar(&c.llmURL, "llm-url", "", "base `URL` of an OpenAI-compatible chat API that helps the assistant to understand; none without it")
 	f.StringVar(&c.llmModel, "llm-model", "", "`name` of the language model")
 	f.StringVar(&c.llmKey, "llm-key", "", "`key` of that API; better given as a variable")
-}
-
-// ehrFlags say which clinic's visits are kept in an EHR too, and how it is reached.
-func (c *config) ehrFlags(f *flag.FlagSet) {
-	f.StringVar(&c.ehrURL, "ehr-url", "", "FHIR R4 base `URL` of the clinics' EHR; without one this desk's book is the only one")
-	f.StringVar(&c.ehrConnections, "ehr-connections", "", "`file` that names the EHR of single clinics (JSON; see docs/ehr.md)")
-	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", "`time` that the EHR has to begin an answer (default 20s)")
-	f.Var((*duration)(&c.ehrSettle), "ehr-settle", "`time` in which finding nothing in the EHR proves nothing (default 2m)")
 }
 
 func (c *config) mcpFlags(f *flag.FlagSet) {

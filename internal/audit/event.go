@@ -74,6 +74,10 @@ const (
 	AlarmEHR          = "ehr.alarm" // a person must look
 	ImportFile        = "import.file"
 	SyncEHR           = "ehr.sync" // changes were read from the EHR
+	ListOperations    = "operation.list"
+	ReadOperation     = "operation.read"
+	LookOperation     = "operation.look" // a person had it looked for
+	ResolveOperation  = "operation.resolve"
 )
 
 // Actions lists them all, in the order of the constants.
@@ -83,7 +87,7 @@ func Actions() []string {
 		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail,
-		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR, ImportFile, SyncEHR}
+		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR, ImportFile, SyncEHR, ListOperations, ReadOperation, LookOperation, ResolveOperation}
 }
 
 // Scheduling reports whether an action is of scheduling, which reviewers read (contract section 7): no sign-ins, nothing

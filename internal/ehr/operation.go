@@ -75,6 +75,10 @@ type Operation struct {
 	Now                   time.Time // the database's clock at the claim
 	Lease                 int64     // fencing token of this claim
 	AskedBy               string    // the person who asks to have it looked for, else ""
+	// LookOnly: it waits for a person, who asks for one more look. Claim gives such a manual operation too. Look, and
+	// nothing else: unless the EHR has exactly what was approved it stays manual. Tx.Set leaves its state as it is and
+	// ends this with letGo; BeginAttempt fails.
+	LookOnly bool
 }
 
 // Attempt is one call that writes.

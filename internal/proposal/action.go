@@ -24,7 +24,7 @@ type action struct {
 	audit string // action of the audit trail when it has run
 }
 
-var actions = []action{reschedule, book, cancel, register, updateContact, sendMessage, bulk, changePolicy}
+var actions = []action{reschedule, book, cancel, register, updateContact, sendMessage, bulk, changePolicy, resolveOperation}
 
 // Actions lists the names that can be proposed.
 func Actions() []string {

@@ -156,6 +156,9 @@ func (s *Service) execute(ctx context.Context, tx Tx, by clinic.Actor, r Record,
 	if err != nil {
 		return Answer{}, err
 	}
+	if step.Op == OpResolve {
+		return s.resolve(ctx, tx, by, r, c, d, *step.Operation)
+	}
 	if step.EHR != nil && !collided {
 		return s.commission(ctx, tx, by, r, c, d, step)
 	}
@@ -242,6 +245,8 @@ func (st Step) complete() bool {
 		return st.Patient != nil && st.Record != nil && creates == (st.ExpectVersion == nil)
 	case OpPolicy:
 		return st.Policy != nil && st.ExpectVersion != nil
+	case OpResolve:
+		return st.Operation != nil && st.ExpectVersion != nil
 	case OpSend:
 		return st.Patient != nil && st.Message != nil && st.ExpectVersion != nil
 	default:

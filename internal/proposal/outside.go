@@ -39,6 +39,13 @@ type Operations interface {
 	// EndOperation locks and ends it, if the lease is still that one (lease 0 = whoever has it), with state applied or
 	// refused, and keeps what the visit is in the EHR. When refused, the held slots are free again.
 	EndOperation(ctx context.Context, e OperationEnd) (o Operation, mine bool, err error)
+	// OperationNow is an operation as it stands, and what has been seen of it. Errors: not_found.
+	OperationNow(ctx context.Context, id string) (OperationNow, error)
+	// LookAgain has the operation looked for at once, in the name of who asks. For one that waits for a person nothing is
+	// sent, whatever is seen.
+	LookAgain(ctx context.Context, id, askedBy string) error
+	// Linked is the row of ours that is that in the EHR, "" when there is none.
+	Linked(ctx context.Context, kind, remote string) (id string, err error)
 	// EndProposal ends one that is executing.
 	EndProposal(ctx context.Context, id, state, outcome string, result []byte) error
 }

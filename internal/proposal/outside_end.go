@@ -23,11 +23,17 @@ func (s *Service) Applied(ctx context.Context, clinicID, proposalID string, e Op
 		}
 		return s.finishApplied(ctx, tx, c, op)
 	})
-	if x := refusal.Of(err); errors.Is(err, ErrOverlap) || errors.Is(err, errTampered) || x != nil && x.Code == refusal.Internal {
+	if stands(err) || errors.Is(err, errTampered) {
 		s.Log.ErrorContext(ctx, "ALARM: the EHR has a change that cannot be made here", "clinic", clinicID, "proposal", proposalID, "error", err.Error())
 		err = ErrClash
 	}
 	return mine && err == nil, err
+}
+
+// stands: something here stands in the way of what the EHR has.
+func stands(err error) bool {
+	x := refusal.Of(err)
+	return errors.Is(err, ErrOverlap) || x != nil && x.Code == refusal.Internal
 }
 
 // Refused ends an operation that is known to have had no effect in the EHR: what was held is free again and the proposal

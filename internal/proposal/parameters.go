@@ -29,6 +29,7 @@ const (
 	kindItems
 	kindAction
 	kindPeople
+	kindRemote // an id in the EHR, as FHIR has them
 )
 
 // parameter describes one member of an action's parameters.
@@ -48,6 +49,8 @@ const MaxText = 500
 const MaxName = 100
 
 var mrnShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9./-]{0,31}$`)
+
+var remoteShape = regexp.MustCompile(`^[A-Za-z0-9.-]{1,64}$`)
 
 // readParameters checks types, required members and unknown names, all at once, and gives every parameter of the
 // action: strings, booleans, nil. It never trusts a nested value.
@@ -115,6 +118,12 @@ func readParameters(spec []parameter, given map[string]any) (map[string]any, []r
 			s, ok := v.(string)
 			if !ok || !slices.Contains(Actions(), s) {
 				bad(p.name, "Choose one of: "+strings.Join(Actions(), ", ")+".")
+			}
+			out[p.name] = s
+		case kindRemote:
+			s, ok := v.(string)
+			if s = strings.TrimSpace(s); !ok || !remoteShape.MatchString(s) {
+				bad(p.name, "Give the id as the EHR shows it: up to 64 letters, digits, hyphens or points.")
 			}
 			out[p.name] = s
 		case kindPeople:

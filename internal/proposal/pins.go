@@ -25,6 +25,10 @@ func pinLabel(p Plan, pin Pin) string {
 			return "Location " + f.Location.Name
 		case pin.Kind == PinType && f.Type.ID == pin.ID:
 			return "Appointment type " + f.Type.Name
+		case pin.Kind == PinOperation:
+			return "What is known of the operation"
+		case pin.Kind == PinAppointment && f.Operation != nil:
+			return "The visit itself"
 		case pin.Kind == PinPolicy:
 			return "The clinic’s policy"
 		case pin.Kind == PinSlot:

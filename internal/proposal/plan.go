@@ -27,6 +27,8 @@ const (
 	OpContact  = "update_patient"
 
 	OpPolicy = "set_policy"
+
+	OpResolve = "resolve_operation"
 )
 
 // Plan is the canonical document of what will execute (contract section 3). Every member is always present, null or
@@ -51,7 +53,8 @@ type Plan struct {
 
 // Facts is what is shown of a visit as it stands or will stand. An action on a patient alone has only the patient line;
 // Appointment is then "" and every other member is null in the document. A bulk has only Items, one for each of its
-// visits, in order; nothing else has any. A change of policy has the policy alone.
+// visits, in order; nothing else has any. A change of policy has the policy alone. The resolution of an operation has the
+// operation beside the patient line.
 type Facts struct {
 	Appointment   string       `json:"appointment"`
 	Status        string       `json:"status"`
@@ -66,6 +69,8 @@ type Facts struct {
 	Slots         []SlotFacts  `json:"slots"`  // held by this visit; none once cancelled
 	Items         []Facts      `json:"items"`  // of a bulk, else null
 	Policy        *PolicyFacts `json:"policy"` // of a change of policy, else null
+
+	Operation *OperationFacts `json:"operation"` // of the resolution of an operation, beside its patient; else null
 }
 
 // OfVisit tells a visit from a patient alone.
@@ -161,6 +166,8 @@ type Step struct {
 	Record        *PatientRecord `json:"record"`  // what a patient's row holds afterwards
 	Policy        *PolicyFacts   `json:"policy"`  // what is asked of its action afterwards
 	EHR           *EHRStep       `json:"ehr"`     // what is written in the clinic's EHR first; null = this desk's book alone
+
+	Operation *ResolveStep `json:"operation"` // what is ended, and how
 }
 
 // PatientRecord is a patient's row as a step leaves it. A null phone or e-mail is none.
@@ -195,6 +202,7 @@ const (
 	PinLocation     = "location"
 	PinType         = "type"
 	PinPolicy       = "policy" // of the action that is its id; version 0 = never set
+	PinOperation    = "operation"
 	PinProposal     = "proposal"
 	PinEHR          = "ehr" // appears only in `changed`: whether the clinic's visits are kept in an EHR too
 )

@@ -18,6 +18,8 @@ func MayPropose(a clinic.Actor, action string) error {
 	switch {
 	case a.Role == "":
 		return nobody()
+	case action == resolveName && (a.Role != clinic.RoleReviewer || a.Kind != clinic.KindUser):
+		return refusal.New(refusal.PermissionDenied, "Only a reviewer, in person, may say what the EHR has not said.")
 	case policy && (!admin || a.Kind != clinic.KindUser):
 		return refusal.New(refusal.PermissionDenied, "Only an admin may propose another policy.")
 	case admin && !policy:

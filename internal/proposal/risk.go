@@ -53,6 +53,8 @@ func assess(p Plan, now time.Time, agent string) (level string, reasons []string
 		because(Medium, "Contact details change")
 	case policyName:
 		because(Critical, "The clinic’s own rules for decisions change")
+	case resolveName:
+		because(High, "A person says what the EHR has not said")
 	}
 	if p.After.OfVisit() {
 		assessVisit(p, now, because)

@@ -17,8 +17,12 @@ func Summarize(p Plan) Summary {
 		return Summary{Title: p.Action, Fields: []Field{}}
 	}
 	s := Summary{Title: a.title(p)}
-	if p.Action == bulkName {
+	switch {
+	case p.Action == bulkName:
 		s.Fields = itemFields(p)
+		return s
+	case p.After.Operation != nil:
+		s.Fields = append(operationFields(p), messageFields(p.After.Operation.Wanted, p)...)
 		return s
 	}
 	row := func(label string, of func(*Facts) string) {
@@ -40,13 +44,18 @@ func Summarize(p Plan) Summary {
 	if code := text(p.Parameters, "reason_code"); code != "" {
 		s.Fields = append(s.Fields, Field{Label: "Reason", New: value(strings.ReplaceAll(code, "_", " "))})
 	}
-	for _, m := range p.Messages {
-		s.Fields = append(s.Fields, Field{Label: p.After.messageLabel(m), New: value(m.Text)})
-	}
+	s.Fields = append(s.Fields, messageFields(p.After, p)...)
 	if len(p.Messages) == 0 && p.After.OfVisit() {
 		s.Fields = append(s.Fields, Field{Label: "Message", New: value("Nobody will be told: " + WhyNobodyIsTold(p))})
 	}
 	return s
+}
+
+func messageFields(f *Facts, p Plan) (out []Field) {
+	for _, m := range p.Messages {
+		out = append(out, Field{Label: f.messageLabel(m), New: value(m.Text)})
+	}
+	return out
 }
 
 // messageLabel says what a message is: by which way to whom, and when it goes out if that is later.

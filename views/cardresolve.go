@@ -1,0 +1,43 @@
+package views
+
+import (
+	"net/url"
+
+	"countersign/internal/proposal"
+)
+
+// Cards of a resolution: what a person says of an operation in the EHR.
+
+// OperationsURL is the reconciliation desk.
+const OperationsURL = "/operations"
+
+// OperationURL is the evidence of one operation.
+func OperationURL(id string) string { return OperationsURL + "/" + url.PathEscape(id) }
+
+// aboutOperation: the plan shows an operation, and its patient.
+func aboutOperation(p proposal.Plan) bool { return p.After != nil && p.After.Operation != nil }
+
+// resolves says what confirming a resolution does.
+func resolves(f *proposal.OperationFacts) string {
+	if f.Resolution == proposal.NotBooked {
+		return "ends the change as not done and gives its time back; nothing is sent to the EHR and nobody will be told"
+	}
+	what := map[string]string{"book": "books the visit here", "move": "moves the visit here", "cancel": "cancels the visit here"}[f.Kind]
+	return what + " exactly as it was approved, with nothing sent to the EHR,"
+}
+
+func resolvedEnding(p proposal.Plan) ending {
+	f := p.After.Operation
+	if f.Resolution == proposal.NotBooked {
+		return ending{"ok", "Completed: the change was ended as not done", "Nothing was changed here, its time is free again, and nobody was told. It may be proposed anew."}
+	}
+	return ending{"ok", "Completed: the change was carried out here", "It was carried out exactly as it was approved by " + f.ConfirmedBy.Name + ", and its messages are in the outbox."}
+}
+
+// operation is what the card's operation is, nil for every other card.
+func (p CardPage) operation() *proposal.OperationFacts {
+	if !aboutOperation(p.Record.Plan) {
+		return nil
+	}
+	return p.Record.Plan.After.Operation
+}
