@@ -36,10 +36,11 @@ const claimable = `SELECT q.id, q.state FROM outbox q WHERE q.state IN ('queued'
 // Claim implements outbox.Store.
 func (o Outbox) Claim(ctx context.Context, clinicID string, channels []string, most int, lease time.Duration) ([]outbox.Message, error) {
 	var out []outbox.Message
+	ours := pq.StringArray(append([]string{}, channels...)) // none is an empty list, not NULL
 	err := o.DB.InClinic(ctx, clinicID, func(t *Tx) error {
 		if len(channels) < 2 {
 			if _, err := t.exec(ctx, `UPDATE outbox SET last_code = $3 WHERE state = 'queued' AND next_at <= $1 AND channel <> ALL ($2) AND last_code IS NULL`,
-				t.now, pq.StringArray(channels), outbox.CodeNoSender); err != nil {
+				t.now, ours, outbox.CodeNoSender); err != nil {
 				return err
 			}
 		}
@@ -47,7 +48,7 @@ func (o Outbox) Claim(ctx context.Context, clinicID string, channels []string, m
 		return t.sel(ctx, &out, `UPDATE outbox o SET state = 'sending', lease = o.lease + 1, leased_until = app_now() + $1 * interval '1 second',
 			attempts = o.attempts + CASE s.state WHEN 'queued' THEN 1 ELSE 0 END
 			FROM (`+claimable+` LIMIT `+strconv.Itoa(most)+` FOR UPDATE OF q SKIP LOCKED) s WHERE o.id = s.id
-			RETURNING `+messageColumns+`, s.state = 'sending' AS lost`, lease.Seconds(), t.now, pq.StringArray(channels))
+			RETURNING `+messageColumns+`, s.state = 'sending' AS lost`, lease.Seconds(), t.now, ours)
 	})
 	return out, err
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,48 +14,17 @@ import (
 // database share a copy of it.
 const keyFile = "audit-key"
 
-// auditKey reads the installation's key, and makes it when there is none. Two processes that make it at once get the
-// same one.
+// auditKey reads the installation's key, and makes it when there is none.
 func auditKey(dataDir string) (*audit.Key, error) {
-	path := filepath.Join(dataDir, keyFile)
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := makeAuditKey(dataDir, path); err != nil {
-			return nil, fmt.Errorf("making the key that signs checkpoints: %w", err)
-		}
-		b, err = os.ReadFile(path)
-	}
+	written, err := kept(dataDir, keyFile, func() (string, error) { return audit.NewKey(rand.Reader) })
 	if err != nil {
 		return nil, fmt.Errorf("the key that signs checkpoints: %w", err)
 	}
-	key, err := audit.ParseKey(string(b))
+	key, err := audit.ParseKey(written)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dataDir, keyFile), err)
 	}
 	return key, nil
-}
-
-func makeAuditKey(dataDir, path string) error {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
-		return err
-	}
-	secret, err := audit.NewKey(rand.Reader)
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dataDir, keyFile+"-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(secret + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // the first one stays
-		return err
-	}
-	return nil
 }
 
 // knownKey is the installation's public key when there is one; it makes none.

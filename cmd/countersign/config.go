@@ -31,9 +31,10 @@ type config struct {
 
 	url, token string // of mcp
 
-	// Known, and not read in this release.
-	smtpURL, smsWebhookURL string
-	ehrURL                 string
+	smtpURL, mailFrom               string
+	smsWebhookURL, smsWebhookSecret string
+
+	ehrURL, ehrConnections string // "" = this desk's book is the only one
 	ehrTimeout, ehrSettle  time.Duration
 }
 
@@ -58,15 +59,23 @@ func (c *config) workFlags(f *flag.FlagSet) {
 	c.proposalLimits = proposal.DefaultLimits
 	f.Var((*limits)(&c.proposalLimits), "proposal-limits", "most proposals in ten minutes by one `agent,person,clinic`; 0 is no limit")
 
-	const later = "not read in this release"
-	f.StringVar(&c.smtpURL, "smtp-url", "", later)
-	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", later)
-	f.StringVar(&c.ehrURL, "ehr-url", "", later)
-	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", later)
-	f.Var((*duration)(&c.ehrSettle), "ehr-settle", later)
+	f.StringVar(&c.smtpURL, "smtp-url", "", "`URL` of the mail server, smtp://user:password@host:587 or smtps://; e-mails wait without one")
+	f.StringVar(&c.mailFrom, "mail-from", proposal.MailFrom, "`address` that e-mails come from, also in their calendar entries")
+	f.StringVar(&c.smsWebhookURL, "sms-webhook-url", "", "`URL` of the gateway that sends SMS; they wait without one")
+	f.StringVar(&c.smsWebhookSecret, "sms-webhook-secret", "", "`secret` that signs what goes to and comes from the gateway; without one a file sms-webhook-secret is made in the data directory")
+
+	c.ehrFlags(f)
 	f.StringVar(&c.llmURL, "llm-url", "", "base `URL` of an OpenAI-compatible chat API that helps the assistant to understand; none without it")
 	f.StringVar(&c.llmModel, "llm-model", "", "`name` of the language model")
 	f.StringVar(&c.llmKey, "llm-key", "", "`key` of that API; better given as a variable")
+}
+
+// ehrFlags say which clinic's visits are kept in an EHR too, and how it is reached.
+func (c *config) ehrFlags(f *flag.FlagSet) {
+	f.StringVar(&c.ehrURL, "ehr-url", "", "FHIR R4 base `URL` of the clinics' EHR; without one this desk's book is the only one")
+	f.StringVar(&c.ehrConnections, "ehr-connections", "", "`file` that names the EHR of single clinics (JSON; see docs/ehr.md)")
+	f.Var((*duration)(&c.ehrTimeout), "ehr-timeout", "`time` that the EHR has to begin an answer (default 20s)")
+	f.Var((*duration)(&c.ehrSettle), "ehr-settle", "`time` in which finding nothing in the EHR proves nothing (default 2m)")
 }
 
 func (c *config) mcpFlags(f *flag.FlagSet) {

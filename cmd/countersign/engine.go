@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"math/rand/v2"
 
@@ -23,8 +24,12 @@ type engine struct {
 // waking holds more clinics than commit between two turns of the relay; what it cannot hold is found at the next look.
 const waking = 256
 
-func (c *config) engine(d *db.DB, demo *outbox.DemoSender, log *slog.Logger) (*engine, error) {
+func (c *config) engine(ctx context.Context, d *db.DB, demo *outbox.DemoSender, log *slog.Logger) (*engine, error) {
 	senders, err := c.senders(demo)
+	if err != nil {
+		return nil, err
+	}
+	conns, err := c.connections(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +44,9 @@ func (c *config) engine(d *db.DB, demo *outbox.DemoSender, log *slog.Logger) (*e
 		default:
 		}
 	}}
-	e.desk = &proposal.Service{Store: db.Proposals{DB: d, Queued: e.queued}, IDs: newID, TTL: c.proposalTTL, Log: log, Limits: c.proposalLimits}
+	e.desk = &proposal.Service{Store: db.Proposals{DB: d, Queued: e.queued}, IDs: newID, TTL: c.proposalTTL, Log: log, MailFrom: c.mailFrom, Limits: c.proposalLimits, EHR: conns.has}
 	e.talk = &assistant.Service{Store: db.Threads{DB: d}, Desk: e.desk, Interpreter: words, IDs: newID, Log: log}
 	relay := &outbox.Relay{Store: db.Outbox{DB: d}, Senders: senders, Log: log, Quiet: outbox.DefaultQuiet, Random: rand.Float64, Wake: wake}
-	e.workers = append(workersOf(d, e.desk, e.talk, e.key, log), worker{"outbox", relay.Run})
+	e.workers = append(workersOf(d, e.desk, e.talk, e.key, log), worker{"outbox", relay.Run}, worker{"ehr", lanes(d, conns, e.desk, c.ehrSettle, log)})
 	return e, nil
 }

@@ -74,7 +74,7 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	if c.demo {
 		demoSender = &outbox.DemoSender{}
 	}
-	e, err := c.engine(d, demoSender, log)
+	e, err := c.engine(ctx, d, demoSender, log)
 	if err != nil {
 		return err
 	}

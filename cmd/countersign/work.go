@@ -31,7 +31,7 @@ func (p *program) work(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	e, err := c.engine(d, nil, log)
+	e, err := c.engine(ctx, d, nil, log)
 	if err != nil {
 		return err
 	}

@@ -115,21 +115,23 @@ func startWorkers(ctx context.Context, log *slog.Logger, all []worker) *crew {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c := &crew{cancel: cancel}
 	for _, w := range all {
-		c.wait.Go(func() {
-			for {
-				err := w.safely(ctx)
-				if err == nil || ctx.Err() != nil {
-					return
-				}
-				log.Error("worker failed and is run again", "worker", w.name, "error", err.Error())
-				select {
-				case <-ctx.Done():
-				case <-time.After(5 * time.Second):
-				}
-			}
-		})
+		c.wait.Go(func() { w.keepRunning(ctx, log) })
 	}
 	return c
+}
+
+func (w worker) keepRunning(ctx context.Context, log *slog.Logger) {
+	for {
+		err := w.safely(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		log.Error("worker failed and is run again", "worker", w.name, "error", err.Error())
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
 }
 
 func (w worker) safely(ctx context.Context) (err error) {

@@ -49,11 +49,11 @@ func TestAChangeOvertakesWhatWasNotSent(t *testing.T) {
 	}
 	confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
 	if got, want := d.Text(visitRows, "apt_maria"), "confirmation v1 superseded; confirmation v1 superseded; confirmation v1 superseded; confirmation v1 sent; "+
-		"confirmation v1 suppressed; confirmation v1 expired; reminder v1 superseded; change v2 queued"; sorted(got) != sorted(want) {
+		"confirmation v1 suppressed; confirmation v1 expired; reminder v1 superseded; change v2 queued; reminder v2 queued"; sorted(got) != sorted(want) {
 		t.Errorf("after a move:\n%s\n%s", got, want)
 	}
 	confirm(d, cancel("apt_maria"))
-	if got := d.Text(visitRows, "apt_maria"); !strings.HasSuffix(got, "change v2 superseded; cancellation v3 queued") {
+	if got := d.Text(visitRows, "apt_maria"); !strings.HasSuffix(got, "change v2 superseded; reminder v2 superseded; cancellation v3 queued") {
 		t.Error("after a cancellation:", got)
 	}
 	if got := d.Text(visitRows, "apt_soren"); got != "reminder v1 queued" {
@@ -94,7 +94,8 @@ func TestAVisitMovesWhileItsMessageIsOnTheWay(t *testing.T) {
 		}}
 		once(d, to)
 		once(later(d, time.Minute), to)
-		want := map[bool]string{true: "change v2 sent; change v3 sent", false: "change v2 superseded; change v3 sent"}[answer == nil]
+		want := map[bool]string{true: "change v2 sent; reminder v2 superseded; change v3 sent; reminder v3 queued",
+			false: "change v2 superseded; reminder v2 superseded; change v3 sent; reminder v3 queued"}[answer == nil]
 		if got := d.Text(visitRows, "apt_maria"); got != want {
 			t.Errorf("%v: %s, want %s", answer, got, want)
 		}
@@ -118,7 +119,7 @@ func TestWhatIsWrongByThenIsNotSent(t *testing.T) {
 			t.Parallel()
 			d := desktest.New(t)
 			confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
-			id := d.Text(`SELECT id FROM outbox`)
+			id := d.Text(`SELECT id FROM outbox WHERE kind = 'change'`)
 			d.Exec(c.change)
 			to := &post{}
 			once(d, to)
@@ -167,7 +168,7 @@ func TestChangedBytesAreAnAlarm(t *testing.T) {
 	d.Exec(`UPDATE revisions SET plan_bytes = plan_bytes || ' '::bytea WHERE proposal = 'p_text'`)
 	to := &post{}
 	once(d, to)
-	if got := d.Text(`SELECT string_agg(DISTINCT concat_ws(' ', state, last_code), '; ') FROM outbox`); got != "dead plan_mismatch" || to.got() != "" {
+	if got := d.Text(`SELECT string_agg(DISTINCT concat_ws(' ', state, last_code), '; ') FROM outbox WHERE kind = 'change'`); got != "dead plan_mismatch" || to.got() != "" {
 		t.Error(got, to.got())
 	}
 	if log := d.Log.String(); strings.Count(log, "ALARM") != 2 {
@@ -225,7 +226,7 @@ func TestACommitWakesTheWorker(t *testing.T) {
 		t.Error("a proposal alone woke it")
 	}
 	confirm(d, d.Move("apt_maria", d.At(1, 14, 0)))
-	waitFor(d, "sent", `SELECT state FROM outbox`)
+	waitFor(d, "sent", `SELECT state FROM outbox WHERE kind = 'change'`)
 	stop()
 	must(t, <-over)
 }

@@ -228,8 +228,10 @@ func TestAChannelWithoutAWayOut(t *testing.T) {
 	want(d, "text", "queued no_sender 0 0")
 	want(d, "mail", "sent 1 0")
 	r.Senders = nil
+	plant(d, toMaria("none").free())
 	must(t, r.Once(ctx))
 	want(d, "text", "queued no_sender 0 0")
+	want(d, "none", "queued no_sender 0 0")
 	once(d, to)
 	want(d, "text", "sent 1 0")
 	late := toSoren("late")

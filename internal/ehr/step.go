@@ -121,7 +121,7 @@ func (s *step) late() string {
 
 const (
 	firstPause = 2 * time.Second
-	lastPause  = 5 * time.Minute
+	lastPause  = 15 * time.Minute
 )
 
 // pause grows with the time that has gone by: half of it again. It does not step over the end of the settle time, after
