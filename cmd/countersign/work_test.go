@@ -24,9 +24,10 @@ func TestWorkRunsTheWorkersAlone(t *testing.T) {
 	d.Exec(`UPDATE proposals SET expires_at = now() - interval '1 second' WHERE id = $1`, late.ID)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	dataDir := t.TempDir() // one installation, one audit key
 	status, says, says2 := make(chan int, 2), &output{}, &output{}
 	for _, o := range []*output{says, says2} {
-		go func() { status <- run(ctx, []string{"work", "--database-url", d.URL, "--data-dir", t.TempDir()}, nil, o, o) }()
+		go func() { status <- run(ctx, []string{"work", "--database-url", d.URL, "--data-dir", dataDir}, nil, o, o) }()
 	}
 	became(t, d.Root, "expired", `SELECT state FROM proposals WHERE id = $1`, late.ID)
 	became(t, d.Root, "queued no_sender 0", `SELECT concat_ws(' ', state, last_code, attempts) FROM outbox WHERE proposal = $1 AND kind = 'change'`, due.ID)

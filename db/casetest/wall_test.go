@@ -38,7 +38,7 @@ func TestAMoveOverTheClockChangeKeepsItsWallTime(t *testing.T) {
 	if w.text(`SELECT starts_at = '2026-03-30T08:00:00Z' FROM inspect.appointments WHERE id = 'appt_maria84'`) != "true" || w.held("appt_maria84") != "2/0" {
 		t.Error("stored:", w.stands("appt_maria84"), w.held("appt_maria84"))
 	}
-	if w.text(`SELECT body FROM inspect.outbox WHERE appointment = 'appt_maria84'`) != p.Messages[0].Text {
+	if w.text(`SELECT body FROM inspect.outbox WHERE appointment = 'appt_maria84' AND kind = 'change'`) != p.Messages[0].Text {
 		t.Error("the mail is not the plan's")
 	}
 	w.in(func(tx *db.Tx) error {
