@@ -8,7 +8,8 @@ import (
 	"countersign/db"
 )
 
-// work runs the background workers alone, beside any number of servers and of others like it, until ctx ends.
+// work runs the background workers alone, beside any number of servers and of others like it, until ctx ends. All that
+// work on one database share the audit key in their data directory.
 func (p *program) work(ctx context.Context, args []string) (err error) {
 	var c config
 	f := flag.NewFlagSet("work", flag.ContinueOnError)

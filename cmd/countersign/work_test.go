@@ -22,12 +22,12 @@ func TestWorkRunsTheWorkersAlone(t *testing.T) {
 	}
 	late := d.Propose(d.Actor("ana"), d.Move("apt_soren", d.At(1, 14, 0)))
 	d.Exec(`UPDATE proposals SET expires_at = now() - interval '1 second' WHERE id = $1`, late.ID)
+	keys := t.TempDir() // whoever signs checkpoints of one trail shares the key
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	dataDir := t.TempDir() // one installation, one audit key
 	status, says, says2 := make(chan int, 2), &output{}, &output{}
 	for _, o := range []*output{says, says2} {
-		go func() { status <- run(ctx, []string{"work", "--database-url", d.URL, "--data-dir", dataDir}, nil, o, o) }()
+		go func() { status <- run(ctx, []string{"work", "--database-url", d.URL, "--data-dir", keys}, nil, o, o) }()
 	}
 	became(t, d.Root, "expired", `SELECT state FROM proposals WHERE id = $1`, late.ID)
 	became(t, d.Root, "queued no_sender 0", `SELECT concat_ws(' ', state, last_code, attempts) FROM outbox WHERE proposal = $1 AND kind = 'change'`, due.ID)
