@@ -28,7 +28,7 @@ const messageColumns = `o.clinic, o.id, coalesce(o.appointment, '') AS appointme
 // visit on its way; or what somebody was sending and never settled.
 const claimable = `SELECT q.id, q.state FROM outbox q WHERE q.state IN ('queued', 'sending') AND q.next_at <= $2 AND CASE q.state
 	WHEN 'sending' THEN q.leased_until <= $2
-	ELSE (q.channel = ANY ($3) OR EXISTS (SELECT FROM appointments a WHERE a.clinic = q.clinic AND a.id = q.appointment AND a.starts_at <= $2))
+	ELSE (q.channel = ANY ($3) OR (SELECT a.starts_at FROM appointments a WHERE a.clinic = q.clinic AND a.id = q.appointment) <= $2)
 		AND NOT EXISTS (SELECT FROM outbox e WHERE e.clinic = q.clinic AND e.appointment = q.appointment AND e.state IN ('queued', 'sending') AND e.id <> q.id
 			AND e.due <= $2 AND e.channel = ANY ($3) AND (e.version, e.due, e.id) < (q.version, q.due, q.id)) END
 	ORDER BY q.next_at, q.id`

@@ -10,7 +10,8 @@ ALTER TABLE outbox
   ADD COLUMN unanswered integer NOT NULL DEFAULT 0, -- tries without an answer: each may have reached the patient
   ADD COLUMN provider_id text, -- the receiver's name for it
   ADD COLUMN due timestamptz GENERATED ALWAYS AS (coalesce(send_at, created_at)) STORED; -- orders the messages of a visit; next_at is of the next try
-CREATE INDEX outbox_on_the_way ON outbox (clinic, appointment) WHERE state IN ('queued', 'sending');
+DROP INDEX outbox_due;
+CREATE INDEX outbox_due ON outbox (clinic, next_at, id) WHERE state IN ('queued', 'sending'); -- the order of a claim: it stops at the last it takes
 CREATE INDEX outbox_by_provider ON outbox (clinic, provider_id) WHERE provider_id IS NOT NULL;
 DROP INDEX outbox_failed;
 CREATE INDEX outbox_failed ON outbox (clinic, proposal) WHERE state IN ('failed', 'dead', 'unknown', 'undelivered');

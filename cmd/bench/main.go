@@ -22,7 +22,7 @@ func main() {
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
 	entries := flag.Int("entries", 1_000_000, "length of the measured trail")
-	only := flag.String("only", "", "confirm, pages, queue, talk or audit; all when empty")
+	only := flag.String("only", "", "confirm, pages, queue, talk, outbox or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -80,6 +80,11 @@ func run(ctx context.Context, dir, only string, clients []int, ops, entries int,
 	}
 	if only == "" || only == "talk" {
 		if err := benchTalk(ctx, cluster, quiet, clients); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "outbox" {
+		if err := benchOutbox(ctx, cluster, quiet, ops); err != nil {
 			return err
 		}
 	}
