@@ -28,7 +28,7 @@ func TestABulkGoesIntoTheEHRVisitByVisit(t *testing.T) {
 	}
 	carryOn(t, d)
 	first := claimOne(t, store)
-	if first.Item != 1 || first.Kind != ehr.Move || first.Appointment != "apt_maria" {
+	if first.Item != 1 || first.Kind != ehr.Book || first.Appointment != "apt_maria" {
 		t.Fatalf("claimed %+v", first)
 	}
 	carryOn(t, d)

@@ -180,3 +180,28 @@ func TestAClashIsAPersonsMatter(t *testing.T) {
 		t.Errorf("the operation is over")
 	}
 }
+
+// A visit that the EHR does not know is booked there when it moves. One that is another there by now than the plan knows
+// is not moved at all.
+func TestAPlanKnowsTheVisitInTheEHR(t *testing.T) {
+	d, store, desk := withEHR(t)
+	ctx, ana := context.Background(), d.Actor("ana")
+	confirmed(t, d, ana, d.Move("apt_maria", d.At(0, 11, 0)), "k1")
+	op := claimOne(t, store)
+	if op.Kind != ehr.Book || op.RemoteID != "" {
+		t.Fatalf("claimed %s %q", op.Kind, op.RemoteID)
+	}
+	if mine, err := desk.Applied(ctx, op, ehr.Found{RemoteID: "r1", RemoteVersion: "1"}); err != nil || !mine {
+		t.Fatalf("%v %v", mine, err)
+	}
+	r := d.Propose(ana, d.Move("apt_maria", d.At(0, 14, 0)))
+	d.Exec(`UPDATE ehr_links SET remote_version = '2'`)
+	_, err := d.Desk.Confirm(ctx, ana, desktest.Deciding(r, "k2"))
+	if x := refusal.Of(err); x == nil || x.Code != refusal.ResourceChanged {
+		t.Fatalf("%v", err)
+	}
+	confirmed(t, d, ana, d.Move("apt_maria", d.At(0, 14, 0)), "k3")
+	if op := claimOne(t, store); op.Kind != ehr.Move || op.RemoteID != "r1" || op.RemoteVersion != "2" {
+		t.Fatalf("claimed %+v", op)
+	}
+}

@@ -3,6 +3,7 @@ package ehr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -111,6 +112,11 @@ func (l *Lane) Once(ctx context.Context) (steps int, err error) {
 }
 
 func (l *Lane) one(ctx context.Context, op Operation) {
+	defer func() {
+		if p := recover(); p != nil { // its value may hold what is nobody's business in a log
+			l.Log.ErrorContext(ctx, "ehr: a step broke off; it is taken again when its lease has run out", "clinic", op.Clinic, "operation", op.ID, "panic", fmt.Sprintf("%T", p))
+		}
+	}()
 	if err := l.Step(ctx, op); err != nil {
 		l.Log.ErrorContext(ctx, "ehr: a step failed; it is taken again when its lease has run out", "clinic", op.Clinic, "operation", op.ID, "error", err.Error())
 	}

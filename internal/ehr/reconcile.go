@@ -161,7 +161,12 @@ func (s *step) isThere(ctx context.Context, look Look, m match) error {
 	if s.op.Phase == PhaseCancelOld {
 		found = Found{s.op.RemoteID, s.op.RemoteVersion}
 	}
-	if mine, err := s.record(ctx, []Look{look}); !mine || err != nil {
+	return s.applied(ctx, []Look{look}, found)
+}
+
+// applied ends it: what the looks saw is what was approved.
+func (s *step) applied(ctx context.Context, looks []Look, found Found) error {
+	if mine, err := s.record(ctx, looks); !mine || err != nil {
 		return err
 	}
 	mine, err := s.Desk.Applied(ctx, s.op, found)

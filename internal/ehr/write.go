@@ -127,6 +127,8 @@ func (s *step) passed(ctx context.Context, t task, looks ...Look) error {
 	switch {
 	case s.op.Phase == PhaseCancelOld:
 		return s.manual(ctx, "two_bookings", looks...)
+	case s.op.Kind == Cancel && s.op.Attempts == 0 && s.op.RemoteVersion == "" && looks[len(looks)-1].Code == "gone":
+		return s.applied(ctx, looks, Found{}) // the EHR never had it: there is nothing to cancel
 	case s.op.Unsettled == 0:
 		return s.refuse(ctx, code, looks...)
 	case t.creates:

@@ -241,7 +241,7 @@ func (s *Service) runItem(ctx context.Context, tx Tx, run Run, r Record, items [
 func (s *Service) giveItem(ctx context.Context, tx Tx, run Run, r Record, one Plan, step Step, out ItemResult) (ItemResult, error) {
 	err := s.noneWaits(ctx, tx, step)
 	if x := refusal.Of(err); x != nil && x.Code == refusal.ResourceChanged {
-		return s.failed(ctx, tx, run, r, out, refusal.ResourceChanged, "Another change of this visit waits for the EHR. This visit was not changed.")
+		return s.failed(ctx, tx, run, r, out, refusal.ResourceChanged, "It was changed in the EHR, or another change of it waits for the EHR. This visit was not changed.")
 	} else if err != nil {
 		return out, err
 	}

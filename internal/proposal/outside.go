@@ -113,6 +113,9 @@ func (d *drafting) outside(ctx context.Context, kind string) error {
 	}
 	e := &EHRStep{Kind: kind, Slots: []string{}}
 	e.Appointment, e.Version = known("Appointment", f.Appointment)
+	if e.Appointment == nil && kind == "move" {
+		e.Kind = "book" // a visit from before the connection, which the EHR has not
+	}
 	e.Patient, _ = known("Patient", f.Patient.ID)
 	e.Practitioner, _ = known("Practitioner", f.Practitioner.ID)
 	e.Location, _ = known("Location", f.Location.ID)
@@ -164,16 +167,41 @@ func (s *Service) connected(ctx context.Context, tx Tx, by clinic.Actor, p Plan)
 
 func (s *Service) hasEHR(clinicID string) bool { return s.EHR != nil && s.EHR(clinicID) }
 
+// noneWaits refuses a visit another of whose changes waits, and one that is another in the EHR than the plan knows.
 func (s *Service) noneWaits(ctx context.Context, tx Tx, st Step) error {
 	if st.Op == OpCreate {
 		return nil
 	}
-	other, err := tx.OpenOperation(ctx, *st.Appointment)
-	if err == nil && other != "" {
-		err = refusal.New(refusal.ResourceChanged).With("changed", []Change{{Kind: PinAppointment, ID: *st.Appointment,
-			Expected: *st.ExpectVersion, Current: *st.ExpectVersion, Label: "Another change of this visit waits for the EHR"}})
+	moved := func(label string) error {
+		return refusal.New(refusal.ResourceChanged).With("changed", []Change{{Kind: PinAppointment, ID: *st.Appointment,
+			Expected: *st.ExpectVersion, Current: *st.ExpectVersion, Label: label}})
 	}
-	return err
+	other, err := tx.OpenOperation(ctx, *st.Appointment)
+	if err != nil {
+		return err
+	}
+	if other != "" {
+		return moved("Another change of this visit waits for the EHR")
+	}
+	links, err := tx.Links(ctx, map[string][]string{"Appointment": {*st.Appointment}})
+	if err != nil {
+		return err
+	}
+	var now Link
+	if len(links) > 0 {
+		now = links[0]
+	}
+	if now.Remote != orEmpty(st.EHR.Appointment) || now.Version != orEmpty(st.EHR.Version) {
+		return moved("This visit in the EHR")
+	}
+	return nil
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // commission claims a plan with an outside step: it is decided, and executing from now on. Nothing of the visit changes
