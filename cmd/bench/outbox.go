@@ -118,13 +118,14 @@ func confirmHere(ctx context.Context, desk *proposal.Service, r proposal.Record)
 	return err
 }
 
-// benchDelay confirms one by one, at most ten a second, and takes the time from each commit to its message's sender.
+// benchDelay confirms one by one, with pauses, and takes the time from each commit to its message's sender.
 func benchDelay(ctx context.Context, s *site, log *slog.Logger, next *int) error {
 	for _, c := range []struct {
 		name  string
 		woken bool
 		n     int
-	}{{"woken by the commit", true, 200}, {"found at the next look", false, 40}} {
+		pause time.Duration
+	}{{"woken by the commit", true, 200, 100 * time.Millisecond}, {"found at the next look", false, 40, time.Second}} {
 		records, _, err := proposeMoves(ctx, s, next, c.n)
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func benchDelay(ctx context.Context, s *site, log *slog.Logger, next *int) error
 				return err
 			}
 			took = append(took, max(0, (<-sent).Sub(committed)))
-			time.Sleep(time.Duration(60+i*7%80) * time.Millisecond) // not in step with the looks
+			time.Sleep(c.pause * time.Duration(i*37%100) / 100) // not in step with the looks
 		}
 		m := seriesOf(took, time.Since(begin))
 		stop()
