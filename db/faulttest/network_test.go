@@ -51,12 +51,15 @@ func TestARedirectLeadsNowhere(t *testing.T) {
 	var reached atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer elsewhere.Close()
+	all := newWorlds(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		w := newWorld(t, ehrtest.Mode{Token: "secret"})
-		w.ehr.Script(post(ehrtest.Status("redirect", status, "", "", "Location", elsewhere.URL+"/fhir/Appointment")))
-		o := w.confirm(w.booking(1, 13))
-		w.run(o)
-		w.common(o, ehr.Refused)
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			w := all.take(t, ehrtest.Mode{Token: "secret"})
+			w.ehr.Script(post(ehrtest.Status("redirect", status, "", "", "Location", elsewhere.URL+"/fhir/Appointment")))
+			o := w.confirm(w.booking(1, 13))
+			w.run(o)
+			w.common(o, ehr.Refused)
+		})
 	}
 	if n := reached.Load(); n != 0 {
 		t.Errorf("%d requests went elsewhere", n)
@@ -112,7 +115,7 @@ func TestTokens(t *testing.T) {
 		o := w.confirm(w.booking(1, 13))
 		w.run(o)
 		w.common(o, ehr.Refused)
-		if n := w.ehr.Count("POST", "Appointment"); n > 60 || int64(n) != tokens.given.Load() {
+		if n := w.ehr.Count("POST", "Appointment"); n != 1 || tokens.given.Load() > 40 {
 			t.Errorf("%d writes with %d tokens in an hour", n, tokens.given.Load())
 		}
 	})

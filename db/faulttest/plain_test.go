@@ -10,6 +10,8 @@ import (
 
 // Nothing goes wrong: each kind of change, in each manner of EHR.
 func TestAnEHRThatWorks(t *testing.T) {
+	t.Parallel()
+	all := newWorlds(t)
 	for name, mode := range map[string]ehrtest.Mode{
 		"plain":               {},
 		"without a statement": {NoMetadata: true},
@@ -22,7 +24,7 @@ func TestAnEHRThatWorks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, mode, func(_ *world, c *ehr.Connection, _ *http.RoundTripper) {
+			w := all.take(t, mode, func(_ *world, c *ehr.Connection, _ *http.RoundTripper) {
 				yes, no := true, false
 				if mode.NoIdentifiers {
 					c.Settings.IdentifierWritable = &no
@@ -34,7 +36,7 @@ func TestAnEHRThatWorks(t *testing.T) {
 			b := w.confirm(w.booking(1, 13))
 			w.run(b)
 			w.common(b, ehr.Applied)
-			m := w.confirm(w.Move("apt_maria", w.At(0, 14, 0)))
+			m := w.confirm(w.Move(w.visit, w.At(0, 14, 0)))
 			w.run(m)
 			w.common(m, ehr.Applied)
 			if mode.NoUpdate {

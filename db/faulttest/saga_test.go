@@ -13,6 +13,8 @@ import (
 // Row 32: where an EHR cannot move a visit, the new one is booked and seen before the old one is ended. Whatever fails,
 // the patient has at least one visit, and two are a person's matter.
 func TestAMoveAsTwoBookings(t *testing.T) {
+	t.Parallel()
+	all := newWorlds(t)
 	for _, c := range []struct {
 		name        string
 		script      []ehrtest.Rule
@@ -36,14 +38,14 @@ func TestAMoveAsTwoBookings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, ehrtest.Mode{NoUpdate: true, OpenConflicts: true})
+			w := all.take(t, ehrtest.Mode{NoUpdate: true, OpenConflicts: true})
 			w.ehr.Script(c.script...)
 			if c.before != nil {
 				c.before(w)
 			}
-			o := w.confirm(w.Move("apt_maria", w.At(0, 14, 0)))
+			o := w.confirm(w.Move(w.visit, w.At(0, 14, 0)))
 			if c.during != nil {
-				for w.Text(`SELECT phase FROM ehr_operations`) != ehr.PhaseCancelOld { // the new one is there
+				for w.Text(`SELECT phase FROM ehr_operations WHERE id = $1`, o.op) != ehr.PhaseCancelOld { // the new one is there
 					if ops, err := w.lane.Store.Claim(ctx, "hav", 1, time.Minute); err != nil || len(ops) != 1 {
 						t.Fatal(ops, err)
 					} else if err := w.lane.Step(ctx, ops[0]); err != nil {
@@ -116,8 +118,8 @@ func TestTheAnswerOfOurOwnCommitIsLost(t *testing.T) {
 func TestAClashHereIsForAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ehrtest.Mode{})
-	o := w.confirm(w.Move("apt_maria", w.At(0, 14, 0)))
-	w.Exec(`UPDATE appointments SET changed_via = 'import' WHERE id = 'apt_maria'`)
+	o := w.confirm(w.Move(w.visit, w.At(0, 14, 0)))
+	w.Exec(`UPDATE appointments SET changed_via = 'import' WHERE id = $1`, w.visit)
 	w.run(o)
 	w.common(o, ehr.Manual)
 	if _, code := w.state(o); code != "clash" || w.ehr.Count("PUT", "") != 1 {

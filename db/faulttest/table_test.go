@@ -166,6 +166,7 @@ func (w *world) linkSlots(status string) {
 }
 
 func TestTheFaultTable(t *testing.T) {
+	all := newWorlds(t)
 	for _, r := range asTable() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +174,7 @@ func TestTheFaultTable(t *testing.T) {
 			if r.with != nil {
 				options = append(options, r.with)
 			}
-			w := newWorld(t, r.mode, options...)
+			w := all.take(t, r.mode, options...)
 			w.ehr.Script(r.script...)
 			if r.before != nil {
 				r.before(w)
@@ -181,7 +182,7 @@ func TestTheFaultTable(t *testing.T) {
 			p, method := w.booking(1, 13), "POST"
 			switch r.kind {
 			case "move":
-				p, method = w.Move("apt_maria", w.At(0, 14, 0)), "PUT"
+				p, method = w.Move(w.visit, w.At(0, 14, 0)), "PUT"
 			case "cancel":
 				p, method = w.cancelling(), "PUT"
 			}

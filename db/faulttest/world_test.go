@@ -28,32 +28,76 @@ var ctx = context.Background()
 // world is a desk, its EHR and the lane between them. Time passes only when a test says so.
 type world struct {
 	*desktest.Desk
-	ehr      *ehrtest.Server
-	web      *httptest.Server
-	clock    *ehrtest.Clock
-	lane     *ehr.Lane
-	log      *strings.Builder
-	patience time.Duration // until the connector gives up on an answer
+	ehr   *ehrtest.Server
+	web   *httptest.Server
+	clock *ehrtest.Clock
+	lane  *ehr.Lane
+	log   *strings.Builder
+	visit string        // maria's, here; e1 in the EHR
+	start time.Duration // of it, from Day
+	made  int
 }
 
 // option changes a connection before its lane is made.
 type option func(w *world, c *ehr.Connection, transport *http.RoundTripper)
 
-// newWorld makes clinic hav's EHR hold maria's visit as e1.
+// newWorld makes a desk of its own; clinic hav's EHR holds maria's visit as e1.
 func newWorld(t testing.TB, mode ehrtest.Mode, options ...option) *world {
 	t.Helper()
-	d := desktest.New(t)
-	d.Desk.EHR = func(string) bool { return true }
-	w := &world{Desk: d, clock: ehrtest.NewClock(time.Now()), log: &strings.Builder{}}
-	w.ehr = ehrtest.New(mode, w.clock)
-	w.web = httptest.NewUnstartedServer(w.ehr)
-	w.web.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	w.web.Start()
-	t.Cleanup(func() { w.ehr.Close(); w.web.CloseClientConnections(); w.web.Close() })
-	id := w.ehr.Visit("maria", "holm", "main", d.At(0, 10, 0), d.At(0, 10, 30))
-	d.Exec(`INSERT INTO ehr_links (clinic, kind, id, remote_id, remote_version) VALUES ('hav', 'Appointment', 'apt_maria', $1, '1')`, id)
-	w.connect(t, options...)
+	w := &world{Desk: desktest.New(t), visit: "apt_maria", start: 10 * time.Hour}
+	w.begin(t, mode, options...)
 	return w
+}
+
+// worlds are some desks for many tests, one after the other: making one takes longer than most tests.
+type worlds chan *world
+
+func newWorlds(t testing.TB) worlds {
+	all := make(worlds, 3)
+	for range cap(all) {
+		all <- &world{Desk: desktest.New(t)}
+	}
+	return all
+}
+
+// take gives one in which nothing is left of the test before.
+func (all worlds) take(t testing.TB, mode ehrtest.Mode, options ...option) *world {
+	t.Helper()
+	w := <-all
+	t.Cleanup(func() { all <- w })
+	w.Desk.T = t
+	w.forget()
+	w.begin(t, mode, options...)
+	return w
+}
+
+// begin makes an EHR with maria's visit in it, and the lane to it.
+func (w *world) begin(t testing.TB, mode ehrtest.Mode, options ...option) {
+	t.Helper()
+	w.Desk.Desk.EHR = func(string) bool { return true }
+	w.clock, w.log = ehrtest.NewClock(time.Now()), &strings.Builder{}
+	w.ehr = ehrtest.New(mode, w.clock)
+	server, web := w.ehr, httptest.NewUnstartedServer(w.ehr)
+	w.web = web
+	web.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	web.Start()
+	t.Cleanup(func() { server.Close(); web.CloseClientConnections(); web.Close() })
+	id := w.ehr.Visit("maria", "holm", "main", w.Day.Add(w.start), w.Day.Add(w.start+30*time.Minute))
+	w.Exec(`INSERT INTO ehr_links (clinic, kind, id, remote_id, remote_version) VALUES ('hav', 'Appointment', $1, $2, '1')`, w.visit, id)
+	w.connect(t, options...)
+}
+
+// forget ends everything that the test before has left, and makes another visit of maria's.
+func (w *world) forget() {
+	w.Exec(`UPDATE ehr_operations SET state = 'refused', ended_at = app_now(), leased_until = NULL WHERE ended_at IS NULL`)
+	w.Exec(`UPDATE slots SET appointment = NULL, held_by = NULL WHERE appointment IS NOT NULL OR held_by IS NOT NULL`)
+	w.Exec(`UPDATE appointments SET status = 'cancelled' WHERE status = 'booked'`)
+	w.Exec(`UPDATE ehr_lanes SET paused_until = NULL, failures = 0`)
+	w.Exec(`DELETE FROM ehr_links`)
+	w.made++
+	w.visit, w.start = fmt.Sprint("apt_made", w.made), 31*24*time.Hour
+	w.Exec(`INSERT INTO appointments (clinic, id, patient, practitioner, location, type, status, during, changed_by, changed_via) VALUES
+		('hav', $1, 'maria', 'holm', 'main', 'std', 'booked', tstzrange($2, $2::timestamptz + interval '30 min'), 'seed', 'seed')`, w.visit, w.Day.Add(w.start))
 }
 
 // connect makes the lane, as another process would.
@@ -102,7 +146,7 @@ func (w *world) booking(day, hour int) proposal.Proposing {
 }
 
 func (w *world) cancelling() proposal.Proposing {
-	return proposal.Proposing{Action: "cancel_appointment@1", Parameters: map[string]any{"appointment": "apt_maria", "reason_code": "patient_request"}}
+	return proposal.Proposing{Action: "cancel_appointment@1", Parameters: map[string]any{"appointment": w.visit, "reason_code": "patient_request"}}
 }
 
 // order is one confirmed change and its operation.

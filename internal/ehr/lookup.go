@@ -151,25 +151,24 @@ func (c *Client) search(ctx context.Context, q url.Values, requestID string, wan
 }
 
 // find looks for the appointment that has the operation's mark: by identifier, or where an EHR cannot do that among the
-// patient's visits of the days around the time.
+// visits of the days around its time, the patient's and then the practitioner's: one that was written to another patient
+// must not look like none.
 func (c *Client) find(ctx context.Context, operation string, v Visit, can Capabilities, requestID string) (how string, found []match, err error) {
-	q := url.Values{}
-	around := func() {
-		q.Set("patient", v.patient())
-		q["date"] = []string{"ge" + v.StartsAt.AddDate(0, 0, -1).Format(time.DateOnly), "le" + v.StartsAt.AddDate(0, 0, 1).Format(time.DateOnly)}
-	}
-	how = ByIdentifier
+	ours := func(a *fhir.Appointment) bool { return marked(a, operation) }
+	days := []string{"ge" + v.StartsAt.AddDate(0, 0, -1).Format(time.DateOnly), "le" + v.StartsAt.AddDate(0, 0, 1).Format(time.DateOnly)}
 	if can.IdentifierSearchable {
-		q.Set("identifier", IdentifierSystem+"|"+operation)
+		q := url.Values{"identifier": {IdentifierSystem + "|" + operation}}
 		if can.RequiresDateInSearch {
-			around()
+			q["date"] = days
 		}
-	} else {
-		how = ByWindow
-		around()
+		found, err = c.search(ctx, q, requestID, ours)
+		return ByIdentifier, found, err
 	}
-	found, err = c.search(ctx, q, requestID, func(a *fhir.Appointment) bool { return marked(a, operation) })
-	return how, found, err
+	found, err = c.search(ctx, url.Values{"patient": {v.patient()}, "date": days}, requestID, ours)
+	if len(found) == 0 && err == nil {
+		found, err = c.search(ctx, url.Values{"practitioner": {v.practitioner()}, "date": days}, requestID, ours)
+	}
+	return ByWindow, found, err
 }
 
 // free reports whether a slot can still be taken. Errors: *failure.

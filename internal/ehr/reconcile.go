@@ -26,7 +26,8 @@ func (s *step) unseen(ctx context.Context, how string, err error) error {
 	return s.wait(ctx, code, Look{N: s.op.Looks, How: how, Verdict: SawFailed, Code: code, AskedBy: s.op.AskedBy})
 }
 
-// look asks the EHR how it is, and decides what that means.
+// look asks the EHR how it is, and decides what that means. What has been sent before, and is said to have had no effect,
+// is not believed before it is sent again.
 func (s *step) look(ctx context.Context) error {
 	t := s.task()
 	how, look, m, err := s.ask(ctx, t)
@@ -35,6 +36,13 @@ func (s *step) look(ctx context.Context) error {
 	}
 	if err := s.answered(ctx); err != nil {
 		return err
+	}
+	if s.op.LookOnly && (look.Verdict != SawEqual || s.op.Kind == Move && s.twoBookings() && s.op.Phase == PhaseWrite) {
+		return s.wait(ctx, s.op.Code, *look) // it stays a person's matter
+	}
+	nothing := look.Verdict == SawNone && look.Code == "" || look.Verdict == SawUnchanged
+	if s.op.State == Ready && nothing {
+		return s.again(ctx, t, *look, m)
 	}
 	switch look.Verdict {
 	case SawEqual:
@@ -199,16 +207,21 @@ func (s *step) isNot(ctx context.Context, t task, look Look, m match) error {
 			return s.isRefused(ctx, look)
 		}
 		if s.maySend(t) {
-			if mine, err := s.record(ctx, []Look{look}); !mine || err != nil {
-				return err
-			}
-			if t.creates {
-				return s.write(ctx, nil)
-			}
-			return s.write(ctx, &m)
+			return s.again(ctx, t, look, m)
 		}
 	}
 	return s.wait(ctx, s.op.Code, look)
+}
+
+// again sends after a look that saw nothing of it.
+func (s *step) again(ctx context.Context, t task, look Look, m match) error {
+	if mine, err := s.record(ctx, []Look{look}); !mine || err != nil {
+		return err
+	}
+	if t.creates {
+		return s.write(ctx, nil)
+	}
+	return s.write(ctx, &m)
 }
 
 // mostAttempts is how often an operation is sent that never gets an answer; then a person decides.

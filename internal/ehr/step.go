@@ -68,13 +68,16 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 	}
 	var err error
 	if s.can, err = l.probe.capabilities(ctx, l.Client, l.IDs("req")); err != nil {
+		if op.LookOnly {
+			return s.unseen(ctx, ByRead, err)
+		}
 		code, err := l.trouble(ctx, err)
 		if err != nil {
 			return err
 		}
 		return s.wait(ctx, code)
 	}
-	if op.State == Ready {
+	if op.State == Ready && op.Attempts == 0 {
 		return s.write(ctx, nil)
 	}
 	return s.look(ctx)
@@ -102,12 +105,14 @@ func (s *step) tooLate() bool {
 
 // wait tries again later, or asks a person when it has been long enough.
 func (s *step) wait(ctx context.Context, code string, looks ...Look) error {
-	if s.op.State != Ready || s.op.Phase == PhaseCancelOld {
+	if !s.op.LookOnly && (s.op.State != Ready || s.op.Phase == PhaseCancelOld) {
 		if !s.op.Now.Before(s.op.Deadline) {
 			return s.manual(ctx, s.late(), looks...)
 		}
 	}
-	s.op.Code = code
+	if !s.op.LookOnly {
+		s.op.Code = code
+	}
 	return s.save(ctx, s.op.Now.Add(s.jittered(s.pause())), looks, nil)
 }
 

@@ -51,6 +51,9 @@ func (s *Server) matching(q url.Values) (found []*visit) {
 		if p := q.Get("patient"); p != "" && !slices.Contains(actors(a, "Patient"), strings.TrimPrefix(p, "Patient/")) {
 			continue
 		}
+		if p := q.Get("practitioner"); p != "" && !slices.Contains(actors(a, "Practitioner"), p) {
+			continue
+		}
 		if !slices.ContainsFunc(q["date"], func(d string) bool { return !within(instant(a, "start"), d) }) {
 			found = append(found, v)
 		}
