@@ -28,6 +28,18 @@ type intakeTx struct {
 	types   map[intake.TypeCode]string // by system and code: our id
 	touched pq.StringArray             // ids of visits written, at most mostTouched; see settleAll
 	all     bool                       // more than that
+	begun   bool
+}
+
+// begin has every statement of an intake planned for the tables as they are. The plans that a connection keeps may be of
+// the time when they were empty, when any index, or none, seemed as good as the right one.
+func (s *intakeTx) begin(ctx context.Context) error {
+	if s.begun {
+		return nil
+	}
+	s.begun = true
+	_, err := s.t.exec(ctx, `SET LOCAL plan_cache_mode = force_custom_plan`)
+	return err
 }
 
 const mostTouched = 5000
@@ -53,6 +65,9 @@ func (s *intakeTx) Take(ctx context.Context, rows []intake.Row) (changed int, pr
 	if len(rows) == 0 {
 		return 0, problems, nil
 	}
+	if err := s.begin(ctx); err != nil {
+		return 0, nil, err
+	}
 	switch kind := rows[0].Kind(); kind {
 	case intake.KindLocation:
 		changed, err = takeKind(ctx, s, rows, problems, s.putLocations)
@@ -72,6 +87,11 @@ func (s *intakeTx) Take(ctx context.Context, rows []intake.Row) (changed int, pr
 	return changed, problems, err
 }
 
+// oneLink looks up each resource by itself, and w is our id for it (OFFSET 0 keeps it so). Joined as a whole, every batch
+// would read the whole table; and coalesce may not stand beside a column under row-level security if an index is to serve.
+const oneLink = `LEFT JOIN LATERAL (SELECT l.id, l.remote_version, l.taken_hash FROM ehr_links l WHERE l.kind = $1 AND l.remote_id = r.remote OFFSET 0) l ON true
+		CROSS JOIN LATERAL (SELECT coalesce(l.id, r.local) AS id OFFSET 0) w`
+
 // takeKind leaves alone what says nothing new, writes the rest, and notes what every row taken is in the EHR. put returns
 // the number of rows that changed, and sets the problems of those it did not take.
 func takeKind[R intake.Row](ctx context.Context, s *intakeTx, rows []intake.Row, problems []*intake.Problem,
@@ -89,9 +109,9 @@ func takeKind[R intake.Row](ctx context.Context, s *intakeTx, rows []intake.Row,
 	err := s.t.sel(ctx, &found, `SELECT r.remote, coalesce(l.id, p.id, '') AS id, coalesce(l.remote_version, '') AS version, coalesce(l.taken_hash, '') AS hash,
 		l.id IS NOT NULL AS linked, p.id IS NOT NULL AS here, p.id IS NOT NULL AND l.id IS NULL AND o.id IS NOT NULL AS clash
 		FROM unnest($2::text[], $3::text[]) AS r(remote, local)
-		LEFT JOIN ehr_links l ON l.kind = $1 AND l.remote_id = r.remote
-		LEFT JOIN `+intakeTables[kind]+` p ON p.id = coalesce(l.id, r.local)
-		LEFT JOIN ehr_links o ON o.kind = $1 AND o.id = p.id`, kind, remotes, locals)
+		`+oneLink+`
+		LEFT JOIN LATERAL (SELECT p.id FROM `+intakeTables[kind]+` p WHERE p.id = w.id OFFSET 0) p ON true
+		LEFT JOIN LATERAL (SELECT o.id FROM ehr_links o WHERE o.kind = $1 AND o.id = p.id OFFSET 0) o ON true`, kind, remotes, locals)
 	if err != nil {
 		return 0, err
 	}
@@ -162,8 +182,8 @@ func (s *intakeTx) local(ctx context.Context, kind string, remotes []string) (ma
 	}
 	var found []struct{ Remote, ID string }
 	err := s.t.sel(ctx, &found, `SELECT r.remote, p.id FROM unnest($2::text[], $3::text[]) AS r(remote, local)
-		LEFT JOIN ehr_links l ON l.kind = $1 AND l.remote_id = r.remote
-		JOIN `+intakeTables[kind]+` p ON p.id = coalesce(l.id, r.local)
+		`+oneLink+`
+		JOIN LATERAL (SELECT p.id FROM `+intakeTables[kind]+` p WHERE p.id = w.id OFFSET 0) p ON true
 		WHERE l.id IS NOT NULL OR NOT EXISTS (SELECT FROM ehr_links o WHERE o.kind = $1 AND o.id = p.id)`, kind, pq.StringArray(remotes), locals)
 	ids := map[string]string{}
 	for _, f := range found {
@@ -174,6 +194,9 @@ func (s *intakeTx) local(ctx context.Context, kind string, remotes []string) (ma
 
 // TakeTypes implements intake.Store. A type of the clinic with that name is the one that is meant.
 func (s *intakeTx) TakeTypes(ctx context.Context, wishes []intake.TypeWish) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
 	if s.types == nil {
 		s.types = map[intake.TypeCode]string{}
 	}

@@ -41,8 +41,8 @@ func (s *intakeTx) putPatients(ctx context.Context, items []*item[*intake.Patien
 		return 0, err
 	}
 	type row struct {
-		ID, Family, Given, Birth, MRN, Phone, Email, Contact, Language, Search string
-		Deceased                                                               bool
+		ID, Family, Given, Birth, MRN, Phone, Email, Contact, Language, Search, Zone string
+		Deceased                                                                     bool
 	}
 	var fresh, known []row
 	for _, x := range items {
@@ -51,7 +51,7 @@ func (s *intakeTx) putPatients(ctx context.Context, items []*item[*intake.Patien
 		}
 		p := x.R
 		r := row{x.ID, p.Family, p.Given, p.BirthDate, p.MRN, p.Phone, p.Email, p.Contact, p.Language,
-			clinic.SearchText(clinic.Patient{Family: p.Family, Given: p.Given, BirthDate: p.BirthDate, MRN: p.MRN, Phone: p.Phone, Email: p.Email}), p.Deceased}
+			clinic.SearchText(clinic.Patient{Family: p.Family, Given: p.Given, BirthDate: p.BirthDate, MRN: p.MRN, Phone: p.Phone, Email: p.Email}), p.Zone, p.Deceased}
 		if x.Here {
 			known = append(known, r)
 		} else {
@@ -59,21 +59,21 @@ func (s *intakeTx) putPatients(ctx context.Context, items []*item[*intake.Patien
 		}
 	}
 	const shape = ` json_to_recordset($1::json) AS x("ID" text, "Family" text, "Given" text, "Birth" date, "MRN" text, "Phone" text, "Email" text,
-		"Contact" text, "Language" text, "Search" text, "Deceased" boolean)`
+		"Contact" text, "Language" text, "Search" text, "Zone" text, "Deceased" boolean)`
 	changed, err := s.put(ctx, known, `UPDATE patients o SET family = n.family, given = n.given, birth_date = n.birth_date, mrn = n.mrn, phone = n.phone,
-			email = n.email, contact = n.contact, language = n.language, deceased = n.deceased, search_text = n.search_text
+			email = n.email, contact = n.contact, language = n.language, deceased = n.deceased, search_text = n.search_text, zone = n.zone
 		FROM (SELECT p.id, x."Family" AS family, x."Given" AS given, x."Birth" AS birth_date, x."MRN" AS mrn, nullif(x."Phone", '') AS phone,
-				nullif(x."Email", '') AS email, coalesce(nullif(x."Language", ''), p.language) AS language, x."Deceased" AS deceased, x."Search" AS search_text,
+				nullif(x."Email", '') AS email, coalesce(nullif(x."Language", ''), p.language) AS language, x."Deceased" AS deceased, x."Search" AS search_text, coalesce(nullif(x."Zone", ''), p.zone) AS zone,
 				CASE WHEN p.contact = 'email' AND x."Email" = '' OR p.contact IN ('sms', 'phone') AND x."Phone" = '' THEN 'none' ELSE p.contact END AS contact
 			FROM`+shape+` JOIN patients p ON p.id = x."ID" AND p.clinic = $2) n
-		WHERE o.id = n.id AND (o.family, o.given, o.birth_date, o.mrn, o.phone, o.email, o.contact, o.language, o.deceased)
-			IS DISTINCT FROM (n.family, n.given, n.birth_date, n.mrn, n.phone, n.email, n.contact, n.language, n.deceased)`)
+		WHERE o.id = n.id AND (o.family, o.given, o.birth_date, o.mrn, o.phone, o.email, o.contact, o.language, o.deceased, o.zone)
+			IS DISTINCT FROM (n.family, n.given, n.birth_date, n.mrn, n.phone, n.email, n.contact, n.language, n.deceased, n.zone)`)
 	if err != nil {
 		return 0, err
 	}
-	made, err := s.put(ctx, fresh, `INSERT INTO patients (clinic, id, family, given, birth_date, mrn, phone, email, contact, language, search_text, deceased)
+	made, err := s.put(ctx, fresh, `INSERT INTO patients (clinic, id, family, given, birth_date, mrn, phone, email, contact, language, search_text, zone, deceased)
 		SELECT $2, x."ID", x."Family", x."Given", x."Birth", x."MRN", nullif(x."Phone", ''), nullif(x."Email", ''), x."Contact",
-			coalesce(nullif(x."Language", ''), 'en'), x."Search", x."Deceased" FROM`+shape)
+			coalesce(nullif(x."Language", ''), 'en'), x."Search", nullif(x."Zone", ''), x."Deceased" FROM`+shape)
 	return changed + made, err
 }
 

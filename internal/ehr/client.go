@@ -89,7 +89,7 @@ var (
 	errTooLate   = errors.New("ehr: too late to send")
 	errTooLong   = errors.New("ehr: the answer is too long")
 	errNoToken   = errors.New("ehr: no token")
-	errElsewhere = errors.New("ehr: a page of another server")
+	ErrElsewhere = errors.New("ehr: a page of another server")
 )
 
 // Do makes one call. ctx may end it early.
@@ -148,7 +148,7 @@ func (c *Client) target(r Request) (string, error) {
 	if r.Page != "" {
 		page, err := c.base.Parse(r.Page)
 		if err != nil || page.Scheme != c.base.Scheme || page.Host != c.base.Host || page.User != nil {
-			return "", errElsewhere
+			return "", ErrElsewhere
 		}
 		return page.String(), nil
 	}

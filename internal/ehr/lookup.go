@@ -53,7 +53,7 @@ func (c *Client) get(ctx context.Context, r Request) ([]byte, error) {
 	r.Method = http.MethodGet
 	raw := c.Do(ctx, r)
 	switch {
-	case errors.Is(raw.Err, errElsewhere):
+	case errors.Is(raw.Err, ErrElsewhere):
 		return nil, &failure{Code: "page_elsewhere"}
 	case raw.Certificate:
 		return nil, &failure{CodeCertificate, true}

@@ -202,3 +202,14 @@ func typesOf(service []fhir.CodeableConcept, kind *fhir.CodeableConcept) (list [
 	}
 	return list
 }
+
+// MapOf is Map for a resource of the EHR that must be of a kind. remote is its id, also when it cannot be taken; "" for
+// what is no such resource.
+func MapOf(kind string, raw []byte) (row Row, remote string, p *Problem) {
+	s := sketchOf(Entry{Raw: raw})
+	if s.kind != kind || !looseShape.MatchString(s.id) {
+		return nil, "", problem(CodeMalformed, "it is no "+kind)
+	}
+	row, _, p = Map(raw, "")
+	return row, s.id, p
+}
