@@ -21,13 +21,14 @@ type OutboxRow struct {
 	CreatedAt                                                        time.Time  `db:"created_at"`
 	SendAt                                                           *time.Time `db:"send_at"`
 	SentAt                                                           *time.Time `db:"sent_at"`
+	ReceiptAt                                                        *time.Time `db:"receipt_at"`
 	NextAt                                                           time.Time  `db:"next_at"`
 	PatientName                                                      string     `db:"patient_name"`
 	Zone                                                             string
 }
 
 const outboxColumns = `o.id, coalesce(o.appointment, '') AS appointment, o.version, o.kind, o.channel, o.recipient, o.subject, o.body, o.state, o.attempts, o.unanswered, o.last_code, o.proposal, o.revision,
-	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.next_at, p.given || ' ' || p.family AS patient_name, coalesce(l.zone, '') AS zone`
+	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.receipt_at, o.next_at, p.given || ' ' || p.family AS patient_name, coalesce(l.zone, '') AS zone`
 
 // A message about no visit has no zone, and its patient is that of its proposal.
 const outboxTables = ` FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal JOIN patients p ON p.clinic = q.clinic AND p.id = q.patient

@@ -129,6 +129,11 @@ func trailEntry(r proposal.Record, a db.AuditRow) (e views.Entry, ok bool) {
 		}
 	case audit.StopBulk:
 		e.Title, e.Mark = "Stopped", views.MarkStop
+	case audit.ReceiveReceipt:
+		e.Title, e.By = "The SMS gateway said: "+a.Code, ""
+		if a.Code == "failed" || a.Code == "undelivered" {
+			e.Mark = views.MarkStop
+		}
 	default:
 		if o, ok := outsideEntry(a, e); ok {
 			return o, true

@@ -53,7 +53,7 @@ func (s *Server) answerOutbox(c echo.Context, status int, flash views.Flash) err
 
 func messageOf(r db.OutboxRow, worksTheDesk bool) views.OutboxMessage {
 	return views.OutboxMessage{ID: r.ID, Kind: r.Kind, Channel: r.Channel, Recipient: r.Recipient, Subject: orZero(r.Subject), Text: r.Body, State: r.State,
-		Attempts: r.Attempts, Unanswered: r.Unanswered, Code: orZero(r.LastCode), CreatedAt: r.CreatedAt, SendAt: orZero(r.SendAt), NextAt: r.NextAt, SentAt: orZero(r.SentAt),
+		Attempts: r.Attempts, Unanswered: r.Unanswered, Code: orZero(r.LastCode), CreatedAt: r.CreatedAt, SendAt: orZero(r.SendAt), NextAt: r.NextAt, SentAt: orZero(r.SentAt), ReceiptAt: orZero(r.ReceiptAt),
 		Proposal: r.Proposal, Revision: r.Revision, PlanHash: r.PlanHash, Appointment: r.Appointment,
 		MayRetry: worksTheDesk && outbox.MayRetry(r.State, orZero(r.LastCode), r.Attempts)}
 }

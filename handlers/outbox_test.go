@@ -22,7 +22,7 @@ func (s *deskSite) withDemo() *deskSite {
 func TestMessagesAndTryingAgain(t *testing.T) {
 	s := newDeskSite(t)
 	r := s.confirmedMove(t)
-	id := s.Text(`SELECT id FROM outbox WHERE proposal = $1`, r.ID)
+	id := s.Text(`SELECT id FROM outbox WHERE proposal = $1 AND kind = 'change'`, r.ID)
 	state := func() string { return s.Text(`SELECT state || ' ' || attempts FROM outbox WHERE id = $1`, id) }
 	b := s.as("ana")
 	a := b.get("/outbox")

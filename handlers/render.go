@@ -154,7 +154,7 @@ func retryAfter(r *refusal.Error) int { return max(1, int(math.Ceil(r.RetryAfter
 
 func isAPI(c echo.Context) bool {
 	path := c.Request().URL.Path
-	return strings.HasPrefix(path, "/api/") || path == mcpPath
+	return strings.HasPrefix(path, "/api/") || path == mcpPath || path == receiptsPath
 }
 
 func isHTMX(c echo.Context) bool { return c.Request().Header.Get("HX-Request") == "true" }

@@ -111,6 +111,7 @@ func (s *Server) routes() []route {
 
 		{method: http.MethodPost, path: "/proposals/:id/stop", access: page, handle: s.stopProposal, form: cardOf},
 
+		{method: http.MethodPost, path: receiptsPath, access: plain, handle: s.receiveReceipt},
 		{method: http.MethodPost, path: mcpPath, access: api, handle: s.mcpMessage},
 
 		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},

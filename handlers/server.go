@@ -20,24 +20,27 @@ import (
 	"countersign/internal/assistant"
 	"countersign/internal/audit"
 	"countersign/internal/outbox"
+	"countersign/internal/outbox/sms"
 	"countersign/internal/proposal"
 )
 
 // Deps is all that the handlers stand on.
 type Deps struct {
-	DB       *db.DB
-	Desk     *proposal.Service
-	Talk     *assistant.Service
-	Demo     *outbox.DemoSender  // nil when messages are not only shown
-	Queued   func(clinic string) // told of a message that a person had sent again; nil = it is found
-	Accounts *account.Service
-	Sessions account.SessionStore
-	Rules    account.Rules
-	AuditKey func() (*audit.Key, error)  // signs checkpoints and exports; made at first need
-	Ready    func(context.Context) error // nil when the database answers and is migrated
-	Log      *slog.Logger
-	Random   io.Reader // cryptographic
-	Now      func() time.Time
+	DB     *db.DB
+	Desk   *proposal.Service
+	Talk   *assistant.Service
+	Demo   *outbox.DemoSender  // nil when messages are not only shown
+	Queued func(clinic string) // told of a message that a person had sent again; nil = it is found
+	// SMSSecret proves that a receipt comes from the SMS gateway; nil = none are taken.
+	SMSSecret sms.Secret
+	Accounts  *account.Service
+	Sessions  account.SessionStore
+	Rules     account.Rules
+	AuditKey  func() (*audit.Key, error)  // signs checkpoints and exports; made at first need
+	Ready     func(context.Context) error // nil when the database answers and is migrated
+	Log       *slog.Logger
+	Random    io.Reader // cryptographic
+	Now       func() time.Time
 	// Metrics takes the request metrics; nil = none are kept.
 	Metrics prometheus.Registerer
 	// TrustedProxies may say whose request it is (X-Forwarded-For) and over what (X-Forwarded-Proto). None = nobody may.

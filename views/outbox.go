@@ -25,6 +25,7 @@ type OutboxMessage struct {
 	Attempts, Unanswered                        int
 	Code                                        string // of the last failure, or why it waits or was not sent
 	CreatedAt, SendAt, NextAt, SentAt           time.Time
+	ReceiptAt                                   time.Time // when the receiver says it came to its state
 	Proposal                                    string
 	Revision                                    int
 	PlanHash                                    string
@@ -105,6 +106,9 @@ func (p OutboxPage) mailWords(m OutboxMessage) string {
 	if !m.SentAt.IsZero() {
 		out += ", sent " + when(m.SentAt)
 	}
+	if words := (map[string]string{outbox.Delivered: ", delivered ", outbox.Undelivered: ", not delivered, said the gateway ", outbox.Sent: ", passed on "})[m.State]; words != "" && !m.ReceiptAt.IsZero() {
+		out += words + when(m.ReceiptAt)
+	}
 	if m.Attempts > 0 {
 		out += ", " + Count(m.Attempts, "attempt")
 	}
@@ -129,7 +133,7 @@ func (p OutboxPage) mailWords(m OutboxMessage) string {
 		out += ". It would have come too late, so it was not sent"
 	}
 	switch {
-	case m.Unanswered == 0 || WentOut(m.State):
+	case m.Unanswered == 0 || WentOut(m.State) || m.State == outbox.Undelivered:
 	case m.State == outbox.Unknown && m.Channel == "sms":
 		out += ". There was no answer, so the patient may have got it; an SMS is never repeated by itself"
 	default:

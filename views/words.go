@@ -160,7 +160,7 @@ func AuditWord(code string) string {
 		audit.Expire: "Expired", audit.PlanTampered: "A stored plan does not match its hash", audit.MoveAppointment: "Moved an appointment",
 		audit.BookAppointment: "Booked an appointment", audit.CancelAppointment: "Cancelled an appointment", audit.SetStatus: "Set a status", audit.ChangePolicy: "Changed the policy", audit.ReadPolicy: "Looked at the policy",
 		audit.RegisterPatient: "Registered a patient", audit.UpdateContact: "Changed contact details",
-		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages",
+		audit.SendMessage: "Sent a message", audit.RetryMessage: "Had a message sent again", audit.ListMessages: "Looked at the messages", audit.ReceiveReceipt: "Said what became of a message",
 		audit.ReadAudit: "Looked at the audit trail", audit.ReadEvidence: "Looked at evidence", audit.Partial: "Partly done", audit.ListAgents: "Looked at the agents",
 		audit.GrantBypass: "Let an agent propose more", audit.EndBypass: "Ended an agent's bypass", audit.ExportAudit: "Exported the audit trail",
 		audit.TakeCheckpoint: "Took a checkpoint", audit.TakeReceipt: "Took a receipt", audit.SetRetention: "Set how long the trail is kept",

@@ -9,23 +9,29 @@ import (
 	"countersign/internal/assistant"
 	"countersign/internal/audit"
 	"countersign/internal/outbox"
+	"countersign/internal/outbox/sms"
 	"countersign/internal/proposal"
 )
 
 // engine is what works on a database, with or without the web in front of it.
 type engine struct {
-	desk    *proposal.Service
-	talk    *assistant.Service
-	key     func() (*audit.Key, error)
-	queued  func(clinic string) // wakes this process's relay: there is a new message
-	workers []worker
+	desk      *proposal.Service
+	talk      *assistant.Service
+	key       func() (*audit.Key, error)
+	queued    func(clinic string) // wakes this process's relay: there is a new message
+	smsSecret sms.Secret          // shared with the SMS gateway; nil = there is none
+	workers   []worker
 }
 
 // waking holds more clinics than commit between two turns of the relay; what it cannot hold is found at the next look.
 const waking = 256
 
 func (c *config) engine(ctx context.Context, d *db.DB, demo *outbox.DemoSender, log *slog.Logger) (*engine, error) {
-	senders, err := c.senders(demo)
+	secret, err := c.smsSecret()
+	if err != nil {
+		return nil, err
+	}
+	senders, err := c.senders(demo, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +44,7 @@ func (c *config) engine(ctx context.Context, d *db.DB, demo *outbox.DemoSender, 
 		return nil, err
 	}
 	wake := make(chan string, waking)
-	e := &engine{key: keyAtNeed(c.dataDir), queued: func(clinic string) {
+	e := &engine{smsSecret: secret, key: keyAtNeed(c.dataDir), queued: func(clinic string) {
 		select {
 		case wake <- clinic:
 		default:

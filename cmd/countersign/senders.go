@@ -15,7 +15,7 @@ import (
 
 // senders gives each channel its way out. A channel without one keeps its messages waiting in the outbox. demo takes what
 // has no other way, and is nil without --demo.
-func (c *config) senders(demo *outbox.DemoSender) (map[string]outbox.Sender, error) {
+func (c *config) senders(demo *outbox.DemoSender, secret sms.Secret) (map[string]outbox.Sender, error) {
 	if _, err := clinic.ParseEmail(c.mailFrom); err != nil {
 		return nil, errors.New("--mail-from: not one plain e-mail address")
 	}
@@ -28,10 +28,6 @@ func (c *config) senders(demo *outbox.DemoSender) (map[string]outbox.Sender, err
 		byChannel[outbox.Email] = mail
 	}
 	if c.smsWebhookURL != "" {
-		secret, err := c.smsSecret()
-		if err != nil {
-			return nil, err
-		}
 		gateway, err := sms.New(c.smsWebhookURL, secret, time.Now)
 		if err != nil {
 			return nil, fmt.Errorf("--sms-webhook-url: %w", err)

@@ -79,13 +79,14 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	app := handlers.New(handlers.Deps{
-		DB:       d,
-		Desk:     e.desk,
-		Talk:     e.talk,
-		AuditKey: e.key,
-		Demo:     demoSender,
-		Queued:   e.queued,
-		Accounts: accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
+		DB:        d,
+		Desk:      e.desk,
+		Talk:      e.talk,
+		AuditKey:  e.key,
+		Demo:      demoSender,
+		Queued:    e.queued,
+		SMSSecret: e.smsSecret,
+		Accounts:  accounts, Sessions: d, Rules: rules, Ready: d.Ready, Log: log, Random: rand.Reader, Now: time.Now,
 		Metrics: registry, TrustedProxies: c.trustedProxies, Closing: ctx,
 	})
 

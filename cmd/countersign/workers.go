@@ -50,6 +50,15 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, key fu
 			}
 			return nil
 		}))},
+		{"receipts", every(time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
+			for more := true; more; {
+				var err error
+				if more, err = d.TakeReceipts(ctx, clinic, newID); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))},
 		{"sealer", every(sealPause, forClinics(d, func(ctx context.Context, clinic string) error {
 			_, err := d.Seal(ctx, clinic)
 			return err

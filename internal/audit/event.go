@@ -48,6 +48,7 @@ const (
 	SendMessage       = "message.send"
 	RetryMessage      = "message.retry"
 	ListMessages      = "message.list"
+	ReceiveReceipt    = "message.receipt" // the SMS gateway said what became of one
 	ReadAudit         = "audit.read"
 	ReadEvidence      = "evidence.read"
 	FinishBulk        = "proposal.finish"
@@ -85,7 +86,7 @@ func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, ClaimProposal, ReleaseProposal, DelegateProposal, EscalateProposal,
 		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
-		SendMessage, RetryMessage, ListMessages, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
+		SendMessage, RetryMessage, ListMessages, ReceiveReceipt, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail,
 		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR, ImportFile, SyncEHR, ListOperations, ReadOperation, LookOperation, ResolveOperation}
 }
