@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"countersign/internal/outbox"
+	"countersign/internal/proposal"
 )
 
 // Outbox is the outbox.Store on a pool.
@@ -66,11 +67,14 @@ func (o Outbox) Facts(ctx context.Context, m outbox.Message) (f outbox.Facts, mi
 	return f, mine, err
 }
 
+// ran are the states of a proposal that was confirmed and writes messages; a bulk writes them one by one.
+var ran = map[string]bool{proposal.StateExecuting: true, proposal.StateCompleted: true, proposal.StatePartial: true}
+
 // messageFacts reads them for one message. Errors: sql.ErrNoRows.
 func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (outbox.Facts, error) {
 	var r struct {
 		Now                time.Time
-		Action             string
+		Action, State      string
 		PlanBytes          []byte
 		Version            *int64
 		Status             *string
@@ -79,7 +83,7 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 		Contact            *string
 		Email, Phone, Zone string
 	}
-	err := t.get(ctx, &r, `SELECT app_now() AS now, q.action, v.plan_bytes AS planbytes, a.version, a.status, a.starts_at AS startsat, p.deceased, p.contact,
+	err := t.get(ctx, &r, `SELECT app_now() AS now, q.action, q.state, v.plan_bytes AS planbytes, a.version, a.status, a.starts_at AS startsat, p.deceased, p.contact,
 		coalesce(p.email, '') AS email, coalesce(p.phone, '') AS phone,
 		coalesce(p.zone, l.zone, (SELECT zone FROM locations ORDER BY name, id LIMIT 1), '') AS zone
 		FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal
@@ -91,7 +95,7 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 	if err != nil {
 		return outbox.Facts{}, err
 	}
-	f := outbox.Facts{Now: r.Now.UTC(), Action: r.Action, PlanBytes: r.PlanBytes, Zone: r.Zone}
+	f := outbox.Facts{Now: r.Now.UTC(), Action: r.Action, Confirmed: ran[r.State], PlanBytes: r.PlanBytes, Zone: r.Zone}
 	if r.Version != nil {
 		f.Visit = &outbox.Visit{Version: *r.Version, Status: *r.Status, StartsAt: r.StartsAt.UTC()}
 	}

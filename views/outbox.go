@@ -79,7 +79,7 @@ func outboxClass(state string) string {
 
 // codeWord says in words what a receiver answered, or why a message waits or is not sent.
 func codeWord(code string) string {
-	return word(map[string]string{outbox.CodePlanMismatch: "it is not what stands in its plan", outbox.CodeDeceased: "the patient is recorded as deceased",
+	return word(map[string]string{outbox.CodePlanMismatch: "it is not what stands in its plan", outbox.CodeNotConfirmed: "nobody confirmed its plan", outbox.CodeDeceased: "the patient is recorded as deceased",
 		outbox.CodeNoConsent: "the patient does not want messages this way", outbox.CodeRecipientChanged: "the patient’s address has changed",
 		outbox.CodeNoSender: "no way out is set up for this channel", outbox.CodeQuietHours: "nobody is woken at night",
 		outbox.CodePanic: "sending it broke off", "demo_switched_off": "the demo’s sending is switched off"}, code)

@@ -230,3 +230,39 @@ func TestACommitWakesTheWorker(t *testing.T) {
 	stop()
 	must(t, <-over)
 }
+
+// A proposal that was rejected sends nothing, and a row that names it all the same is stopped (case B10).
+func TestARejectedProposalSendsNothing(t *testing.T) {
+	d := desktest.New(t)
+	r := d.Propose(d.Actor("ana"), d.Move("apt_maria", d.At(1, 14, 0)))
+	_, err := d.Desk.Reject(ctx, d.Actor("ana"), desktest.Deciding(r, "no"))
+	must(t, err)
+	to := &post{}
+	once(later(d, time.Hour), to)
+	if got := d.Text(`SELECT count(*) FROM outbox`); got != "0" || to.got() != "" {
+		t.Error(got, to.got())
+	}
+	m := r.Plan.Messages[0]
+	d.Exec(`INSERT INTO outbox (clinic, id, appointment, version, kind, channel, recipient, subject, body, calendar, proposal, revision, plan_hash)
+		VALUES ('hav', 'forged', 'apt_maria', 1, $1, $2, $3, $4, $5, $6, $7, 1, $8)`, m.Kind, m.Channel, m.Recipient, m.Subject, m.Text, m.Calendar, r.ID, r.PlanHash)
+	once(d, to)
+	want(d, "forged", "dead not_confirmed 0 0")
+	if to.got() != "" || !strings.Contains(d.Log.String(), "ALARM") {
+		t.Error(to.got(), d.Log.String())
+	}
+}
+
+// Staff cancel the visit of a patient who is told by SMS: the SMS goes out (case N16).
+func TestACancellationByStaffReachesAnSMSPatient(t *testing.T) {
+	d := desktest.New(t)
+	r := confirm(d, cancel("apt_soren"))
+	to := &post{}
+	once(d, to)
+	if len(to.taken) != 1 {
+		t.Fatal(to.got())
+	}
+	m := to.taken[0]
+	if m.Channel != "sms" || m.Kind != "cancellation" || m.Recipient != "+45 00 20 03 00" || m.Text != r.Plan.Messages[0].Text || m.Subject != "" || m.Appointment != "apt_soren" || m.PlanHash != r.PlanHash {
+		t.Errorf("%+v", m)
+	}
+}

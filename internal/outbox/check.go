@@ -6,6 +6,7 @@ import "time"
 type Facts struct {
 	Now       time.Time // of the database's clock
 	Action    string    // of the plan
+	Confirmed bool      // its proposal was confirmed and has run, or is running
 	PlanBytes []byte    // as stored
 	Visit     *Visit    // nil for a message about no visit
 	Patient   *Patient
@@ -29,6 +30,7 @@ type Patient struct {
 // Codes of a message that is not sent. They are said in words where messages are shown.
 const (
 	CodePlanMismatch     = "plan_mismatch" // the row is not what stands in the plan, or the plan not what was hashed
+	CodeNotConfirmed     = "not_confirmed" // nobody confirmed the plan that the row names
 	CodeVisitChanged     = "visit_changed"
 	CodeDeceased         = "deceased"
 	CodeNoConsent        = "no_consent"
@@ -44,17 +46,23 @@ const (
 // freeLife is how long a message about no visit is of use.
 const freeLife = 72 * time.Hour
 
+// Alarming reports whether a code means that rows were changed behind the desk's back.
+func Alarming(code string) bool { return code == CodePlanMismatch || code == CodeNotConfirmed }
+
 // Verdict is what may become of a message now. State "" = send it; Queued = hold it back until Until; any other ends it.
 type Verdict struct {
 	State, Code string
 	Until       time.Time
 }
 
-// Check judges a message at the moment it would be sent: it is what the plan says, it speaks of the visit as it stands,
+// Check judges a message at the moment it would be sent: it is what a confirmed plan says, it speaks of the visit as it stands,
 // the patient is to get it there, it is not too late, and nobody is woken by it.
 func Check(m Message, f Facts, q Quiet) Verdict {
 	if !stands(m, f.PlanBytes) {
 		return Verdict{State: Dead, Code: CodePlanMismatch}
+	}
+	if !f.Confirmed {
+		return Verdict{State: Dead, Code: CodeNotConfirmed}
 	}
 	if m.Appointment != "" && (f.Visit == nil || f.Visit.Version != m.Version || f.Visit.Status != fits(m.Kind)) {
 		return Verdict{State: Superseded, Code: CodeVisitChanged}

@@ -23,7 +23,7 @@ func hashOf(plan string) string {
 
 func change() (Message, Facts) {
 	return Message{Appointment: "a", Version: 3, Kind: Change, Channel: Email, Recipient: "m@example.test", Subject: "Moved", Text: "Dear Maria", Proposal: "p", Revision: 2, PlanHash: hashOf(stored)},
-		Facts{Now: now, Action: "reschedule_appointment@1", PlanBytes: []byte(stored), Visit: &Visit{3, "booked", start},
+		Facts{Now: now, Action: "reschedule_appointment@1", Confirmed: true, PlanBytes: []byte(stored), Visit: &Visit{3, "booked", start},
 			Patient: &Patient{Contact: "email", Email: "m@example.test", Phone: "+4520123456"}, Zone: "Europe/Copenhagen"}
 }
 
@@ -37,6 +37,7 @@ func TestAMessageIsJudgedJustBeforeItIsSent(t *testing.T) {
 		want string
 	}{
 		"as it should be":       {func(*Message, *Facts) {}, " "},
+		"nobody confirmed":      {func(_ *Message, f *Facts) { f.Confirmed = false }, "dead not_confirmed"},
 		"the visit moved on":    {func(_ *Message, f *Facts) { f.Visit.Version = 4 }, "superseded visit_changed"},
 		"an older visit":        {func(_ *Message, f *Facts) { f.Visit.Version = 2 }, "superseded visit_changed"},
 		"cancelled":             {func(_ *Message, f *Facts) { f.Visit.Status = "cancelled" }, "superseded visit_changed"},

@@ -27,8 +27,8 @@ func (r *Relay) deliver(ctx context.Context, m Message) error {
 	case Queued:
 		return r.settle(ctx, m, Result{State: Queued, Code: v.Code, Wait: v.Until.Sub(f.Now), NoTry: true})
 	default:
-		if v.Code == CodePlanMismatch {
-			r.Log.ErrorContext(ctx, "ALARM: a message is not what stands in its plan; it was not sent", "clinic", m.Clinic, "message", m.ID, "proposal", m.Proposal)
+		if Alarming(v.Code) {
+			r.Log.ErrorContext(ctx, "ALARM: a message is not what stands in a confirmed plan; it was not sent", "code", v.Code, "clinic", m.Clinic, "message", m.ID, "proposal", m.Proposal)
 		}
 		return r.settle(ctx, m, Result{State: v.State, Code: v.Code, NoTry: true})
 	}

@@ -4,7 +4,7 @@ package outbox
 func MayRetry(state, code string, attempts int) bool {
 	switch state {
 	case Failed, Dead, Unknown:
-		return code != CodePlanMismatch
+		return !Alarming(code)
 	}
 	return state == Queued && attempts > 0
 }
@@ -36,7 +36,7 @@ func (v Verdict) words() string {
 		Superseded: "A later change of the visit made this message wrong.",
 		Suppressed: "The patient is not to get this message: their wish or their address has changed, or they have died.",
 		Expired:    "This message is too late to be of use.",
-		Dead:       "This message is not what stands in its plan. The person who runs Countersign must look at this.",
+		Dead:       "This message is not what stands in a confirmed plan. The person who runs Countersign must look at this.",
 	}[v.State]
 	return why + " It is not sent."
 }
