@@ -113,7 +113,8 @@ func (p *prober) capabilities(ctx context.Context, c *Client, requestID string) 
 	switch {
 	case raw.Err == nil && raw.Status == 200 && raw.FHIR() && fhir.Decode(raw.Body, "CapabilityStatement", &statement) == nil:
 		found = stated(statement)
-	case raw.Err == nil && (raw.Status == 404 || raw.Status == 405 || raw.Status == 501 || raw.Status == 410):
+	case raw.Err == nil && raw.Status == 200 && raw.FHIR() && fhir.TypeOf(raw.Body) != "": // some other resource: it has none
+	case raw.Err == nil && (raw.Status == 501 || raw.Status >= 400 && raw.Status < 500 && !slices.Contains([]int{401, 408, 429}, raw.Status)):
 	case !p.until.IsZero():
 		return p.known, nil // what it said before still holds
 	case raw.Certificate:
