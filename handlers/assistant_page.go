@@ -60,26 +60,31 @@ func (s *Server) readTalk(c echo.Context, t *db.Tx, id string, p *views.Assistan
 	if err != nil {
 		return err
 	}
-	working := h.State() == assistant.Running
+	working := h.State() == assistant.Running && !h.Executing()
 	p.Thread = views.Talk{ID: h.ID, Title: h.Title, Working: working, Live: working}
 	p.Thread.Seen = fmt.Sprint(h.State(), "-", len(h.Messages))
 	for _, m := range h.Messages[max(0, len(h.Messages)-linesShown):] {
 		p.Thread.Said = append(p.Thread.Said, talkLine(m, by.PersonName))
 	}
-	waits := h.Pending()
-	if waits == nil {
+	on := ""
+	if waits := h.Pending(); waits != nil {
+		on = waits.Proposal
+	} else if h.Executing() {
+		on = h.OnCard()
+	}
+	if on == "" {
 		if h.Work.Workflow != "" && h.State() == assistant.AwaitingInput {
 			p.Thread.Known, p.Thread.Missing = knownFacts(h.Work), missingFacts(h.Work)
 		}
 		return nil
 	}
-	card, err := s.cardPage(c, t, waits.Proposal, pressed{})
+	card, err := s.cardPage(c, t, on, pressed{})
 	if err != nil {
 		return err
 	}
 	card.Thread = h.ID
 	p.Card, p.Thread.Live = &card, true
-	p.Thread.Seen += fmt.Sprint("-", waits.Revision, "-", card.Record.Stale)
+	p.Thread.Seen += fmt.Sprint("-", card.Progress(), "-", card.Record.Revision, "-", card.Record.Stale)
 	return nil
 }
 
@@ -105,6 +110,8 @@ func threadLine(h assistant.Thread) views.ThreadLine {
 		l.State = "Waiting for a reviewer"
 	case waits != nil:
 		l.State, l.Mark = "Waiting for your decision", views.MarkSign
+	case h.Executing():
+		l.State = "Confirmed, waiting for the EHR"
 	case h.State() == assistant.Completed && h.Messages[len(h.Messages)-1].Proposal != "":
 		l.State, l.Mark = "Done", views.MarkDone
 	case h.State() == assistant.Completed:

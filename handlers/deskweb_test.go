@@ -52,7 +52,8 @@ func serveDesk(t *testing.T, d *desktest.Desk, pool *db.DB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := &proposal.Service{Store: db.Proposals{DB: pool}, IDs: desktest.ID, TTL: d.Desk.TTL, Log: log}
+	desk := &proposal.Service{Store: db.Proposals{DB: pool}, IDs: desktest.ID, TTL: d.Desk.TTL, Log: log,
+		EHR: func(id string) bool { return d.Desk.EHR != nil && d.Desk.EHR(id) }}
 	s.words = script{}
 	talk := &assistant.Service{Store: db.Threads{DB: pool}, Desk: desk, Interpreter: s.words, IDs: desktest.ID, Log: log, Patience: 20 * time.Second}
 	s.deps = Deps{AuditKey: audit.KeyOfProcess(rand.Reader), DB: pool, Desk: desk, Talk: talk, Accounts: accounts,

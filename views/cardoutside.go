@@ -21,8 +21,8 @@ type Outside struct {
 	MayResolve  bool      // the viewer works the reconciliation desk
 }
 
-// waits: it was confirmed, and the page asks by itself what has become of it.
-func (p CardPage) waits() bool { return p.Record.State == proposal.StateExecuting }
+// waits: it was confirmed, and the page asks by itself what has become of it (beside a conversation, the conversation does).
+func (p CardPage) waits() bool { return p.Record.State == proposal.StateExecuting && p.Thread == "" }
 
 // Progress names a state of the card: it changes whenever the card would.
 func (p CardPage) Progress() string {

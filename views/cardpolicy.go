@@ -16,7 +16,9 @@ const ActionPolicy = "change_policy@1"
 func aboutPolicy(p proposal.Plan) bool { return p.After != nil && p.After.Policy != nil }
 
 // mayEdit: there is a form for it. Another policy, or resolution, is another proposal, made on its page.
-func (p CardPage) mayEdit() bool { return p.mayRevise() && !aboutPolicy(p.Record.Plan) && !aboutOperation(p.Record.Plan) }
+func (p CardPage) mayEdit() bool {
+	return p.mayRevise() && !aboutPolicy(p.Record.Plan) && !aboutOperation(p.Record.Plan)
+}
 
 // policySeen compares two revisions of such a plan.
 func policySeen(saw, current proposal.Plan) []seenRow {

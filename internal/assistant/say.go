@@ -47,6 +47,10 @@ func (s *Service) Say(ctx context.Context, by clinic.Actor, thread string, in Sa
 		if p := t.Pending(); p != nil {
 			return waits(p)
 		}
+		if t.Executing() {
+			return &refusal.Error{Code: refusal.RunInProgress, RetryAfter: 10 * time.Second,
+				Message: "The change was confirmed and waits for the EHR. Its outcome will stand here. Start another conversation for something else."}
+		}
 		if t.State() == Running {
 			if left = (Run{}); !tx.Now().Before(t.Run.LeasedUntil) {
 				left = *t.Run

@@ -100,7 +100,7 @@ func (s *Service) Run(ctx context.Context, by clinic.Actor, id string) (run Run,
 		t, err := s.Read(ctx, tx, by, run.Thread)
 		if err == nil && t.Run.ID == id {
 			run = *t.Run
-			run.Calls = t.Calls
+			run.State, run.Calls = t.State(), t.Calls
 		}
 		return err
 	})

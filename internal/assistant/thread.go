@@ -50,7 +50,16 @@ func (t Thread) State() string {
 	if t.Run == nil {
 		return AwaitingInput
 	}
+	if t.Executing() {
+		return Running
+	}
 	return t.Run.State
+}
+
+// Executing: the card was confirmed, and the EHR has not answered. Nothing can be decided or corrected meanwhile.
+func (t *Thread) Executing() bool {
+	c := t.waiting()
+	return c != nil && t.Proposals[c.Proposal].State == proposal.StateExecuting
 }
 
 // waiting is the call that waits for a decision, nil when none does.
@@ -61,6 +70,14 @@ func (t *Thread) waiting() *ToolCall {
 		}
 	}
 	return nil
+}
+
+// OnCard is the proposal whose card the conversation waits for, "" when it waits for none.
+func (t *Thread) OnCard() string {
+	if c := t.waiting(); c != nil {
+		return c.Proposal
+	}
+	return ""
 }
 
 // Pending is what a client needs to ask a person: the card's summary, and the exact revision to decide on.
@@ -79,7 +96,7 @@ type Pending struct {
 // Pending is the decision that is waited for, at the proposal's current revision; nil when none is.
 func (t *Thread) Pending() *Pending {
 	c := t.waiting()
-	if c == nil {
+	if c == nil || t.Executing() {
 		return nil
 	}
 	return pendingOf(*c, t.Proposals[c.Proposal])

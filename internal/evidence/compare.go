@@ -42,7 +42,14 @@ func (e *Evidence) compare(src Source) {
 		e.cannot("executed", "What ran cannot be compared: the plan of revision %d cannot be read", ran.Revision)
 		return
 	}
-	e.executed(src, *p, ran.Outcome)
+	outcome := ran.Outcome
+	if p.Read.OfEHR() && !p.Read.IsBulk() {
+		if outcome = e.ended(); outcome == "" {
+			e.say("executed", len(e.Changes)+len(src.Messages) == 0, "It waits for the EHR: nothing was changed here and nothing was sent", "it waits for the EHR, and yet rows say that it ran")
+			return
+		}
+	}
+	e.executed(src, *p, outcome)
 	e.sent(src, *p)
 }
 
@@ -71,6 +78,17 @@ func (e *Evidence) entries() {
 	} else {
 		e.say("sealed", sealed > 0, "All %d entries are sealed into the chain", "none of %d entries is sealed", sealed)
 	}
+}
+
+// ended is how the trail says that a change which the EHR had to make first came out, "" while it does not say.
+func (e *Evidence) ended() string {
+	for _, w := range e.Trail {
+		switch w.Action {
+		case audit.MoveAppointment, audit.BookAppointment, audit.CancelAppointment:
+			return w.Outcome
+		}
+	}
+	return ""
 }
 
 // approvals: each stands in the trail, and each of the trail's stands.
