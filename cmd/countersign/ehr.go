@@ -114,6 +114,15 @@ const newClinics = 10 * time.Second
 
 // lanes runs the way to every clinic's EHR, each beside the others.
 func lanes(d *db.DB, conns *connections, desk *proposal.Service, settle time.Duration, log *slog.Logger) func(context.Context) error {
+	return eachEHR(d, conns, log, "ehr", func(ctx context.Context, id string, client *ehr.Client) error {
+		lane := &ehr.Lane{Clinic: id, Client: client, Store: db.Operations{DB: d}, Desk: ehr.ProposalDesk{Service: desk}, Settle: settle, IDs: newID,
+			Jitter: func(d time.Duration) time.Duration { return rand.N(d/4 + 1) }, Log: log}
+		return lane.Run(ctx)
+	})
+}
+
+// eachEHR runs something for every clinic that has an EHR, each beside the others, and for those that come.
+func eachEHR(d *db.DB, conns *connections, log *slog.Logger, name string, run func(ctx context.Context, clinicID string, client *ehr.Client) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var running sync.WaitGroup
 		defer running.Wait()
@@ -130,9 +139,9 @@ func lanes(d *db.DB, conns *connections, desk *proposal.Service, settle time.Dur
 					continue
 				}
 				open[id] = true
-				lane := &ehr.Lane{Clinic: id, Client: client, Store: db.Operations{DB: d}, Desk: ehr.ProposalDesk{Service: desk}, Settle: settle, IDs: newID,
-					Jitter: func(d time.Duration) time.Duration { return rand.N(d/4 + 1) }, Log: log}
-				running.Go(func() { worker{"ehr", lane.Run}.keepRunning(ctx, log) })
+				running.Go(func() {
+					worker{name, func(ctx context.Context) error { return run(ctx, id, client) }}.keepRunning(ctx, log)
+				})
 			}
 			return err
 		})(ctx)

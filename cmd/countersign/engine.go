@@ -53,6 +53,6 @@ func (c *config) engine(ctx context.Context, d *db.DB, demo *outbox.DemoSender, 
 	e.desk = &proposal.Service{Store: db.Proposals{DB: d, Queued: e.queued}, IDs: newID, TTL: c.proposalTTL, Log: log, MailFrom: c.mailFrom, Limits: c.proposalLimits, EHR: conns.has}
 	e.talk = &assistant.Service{Store: db.Threads{DB: d}, Desk: e.desk, Interpreter: words, IDs: newID, Log: log}
 	relay := &outbox.Relay{Store: db.Outbox{DB: d}, Senders: senders, Log: log, Quiet: outbox.DefaultQuiet, Random: rand.Float64, Wake: wake}
-	e.workers = append(workersOf(d, e.desk, e.talk, e.key, log), worker{"outbox", relay.Run}, worker{"ehr", lanes(d, conns, e.desk, c.ehrSettle, log)})
+	e.workers = append(workersOf(d, e.desk, e.talk, e.key, log), worker{"outbox", relay.Run}, worker{"ehr", lanes(d, conns, e.desk, c.ehrSettle, log)}, worker{"mirror", mirrors(d, conns, log)})
 	return e, nil
 }

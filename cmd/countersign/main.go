@@ -40,7 +40,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 		return 0
 	case errors.Is(err, errUsage):
 		return 2
-	case errors.Is(err, errNotWhole), errors.Is(err, errNotTaken):
+	case errors.Is(err, errNotWhole), errors.Is(err, errNotTaken), errors.Is(err, errNotRead):
 		return 1
 	default:
 		fmt.Fprintln(stderr, "countersign: "+inWords(err))
@@ -64,6 +64,8 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 		return p.mcp(ctx, args)
 	case "import":
 		return p.importFiles(ctx, args)
+	case "sync":
+		return p.sync(ctx, args)
 	case "version":
 		return p.version()
 	case "help", "-h", "-help", "--help":
@@ -112,6 +114,7 @@ const usage = `usage: countersign COMMAND [flags]     (countersign COMMAND -h li
   user disable    end a person's sessions and tokens, at once
   token add       add an API token; prints it once
   import          take FHIR bundles or NDJSON into a clinic, each file whole or not at all
+  sync            read what changed in a clinic's EHR, once, and list where it and we differ
   audit verify    check the trail, or an exported file without a database; status 0 only when it is whole
   audit checkpoint  sign what the trail is now, to keep elsewhere;  audit key  prints the public key
   audit retain    set for how many years a clinic's trail is kept;  audit cut  removes what is older

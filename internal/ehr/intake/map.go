@@ -3,10 +3,12 @@ package intake
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"countersign/internal/clinic"
+	"countersign/internal/ehr"
 	"countersign/internal/ehr/fhir"
 )
 
@@ -171,8 +173,20 @@ func times(start, end *fhir.Instant) (from, to time.Time, p *Problem) {
 // longest stretch of a slot or a visit (the schema's limit for slots).
 const longest = 24 * time.Hour
 
-// typesOf reads what a visit or slot is of: the service, else the kind of appointment. First codings count.
+// typesOf reads what a visit or slot is of: the type that we wrote there, else the service, else the kind of appointment.
+// First codings count.
 func typesOf(service []fhir.CodeableConcept, kind *fhir.CodeableConcept) (list []TypeCode) {
+	all := service
+	if kind != nil {
+		all = append(slices.Clone(service), *kind)
+	}
+	for _, c := range all {
+		for _, coding := range c.Coding {
+			if coding.System == ehr.TypeSystem && clinic.ValidID(coding.Code) && text(coding.Display, mostName) != "" {
+				return []TypeCode{{coding.System, coding.Code, text(coding.Display, mostName)}}
+			}
+		}
+	}
 	add := func(c fhir.CodeableConcept) {
 		var t TypeCode
 		for _, coding := range c.Coding {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"countersign/internal/clinic"
+	"countersign/internal/ehr"
 )
 
 // Kinds of resource, in the order in which they can be taken: each refers to those before it only.
@@ -175,8 +176,13 @@ func LocalID(kind, remote string) string {
 // OtherID is our id for it where the one of LocalID belongs to another row.
 func OtherID(kind, remote string) string { return derived(strings.ToLower(kind), remote) }
 
-// TypeID is our id for an appointment type of the EHR.
-func TypeID(t TypeCode) string { return derived("type", t.System+"|"+t.Code) }
+// TypeID is our id for an appointment type of the EHR: what we wrote there ourselves is our own id.
+func TypeID(t TypeCode) string {
+	if t.System == ehr.TypeSystem && clinic.ValidID(t.Code) {
+		return t.Code
+	}
+	return derived("type", t.System+"|"+t.Code)
+}
 
 func derived(prefix, from string) string {
 	sum := sha256.Sum256([]byte(prefix + "\n" + from))

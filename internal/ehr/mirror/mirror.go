@@ -125,6 +125,13 @@ func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) 
 	return passes, m.Store.Close(ctx, m.Clinic, m.Via, whole, changed)
 }
 
+// ReadWithin reports whether a run came to its end so short a time ago, in whatever process.
+func (m *Mirror) ReadWithin(ctx context.Context, ago time.Duration) (bool, error) {
+	kinds := intake.Kinds()
+	c, err := m.Store.Cursor(ctx, m.Clinic, kinds[len(kinds)-1])
+	return !c.ReadAt.IsZero() && c.Now.Sub(c.ReadAt) < ago, err
+}
+
 // pass reads the changes of one kind, then asks again for what could not be taken before.
 func (m *Mirror) pass(ctx context.Context, kind string, full bool) (p Pass, err error) {
 	cursor, err := m.Store.Cursor(ctx, m.Clinic, kind)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"countersign/db"
+	"countersign/db/dbtest"
+	"countersign/internal/ehr/fhirserver"
+)
+
+const (
+	importPlaces = `{"resourceType":"Location","id":"i.1","name":"Havn","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/timezone","valueCode":"Europe/Copenhagen"}]}
+{"resourceType":"Practitioner","id":"holm","name":[{"family":"Holm","given":["Anna"]}]}
+{"resourceType":"Schedule","id":"s1","actor":[{"reference":"Practitioner/holm"},{"reference":"Location/i.1"}]}
+`
+	importPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"value":"77"}],"name":[{"family":"Secretsen","given":["Maria"]}],"birthDate":"1984-03-11"}
+`
+	importBad = `{"resourceType":"Appointment","id":"bad","status":"booked","start":"2026-01-05T10:00:00Z","end":"2026-01-05T09:00:00Z","participant":[{"status":"accepted","actor":{"reference":"Patient/p1"}},{"status":"accepted","actor":{"reference":"Practitioner/holm"}}]}
+`
+)
+
+// An operator imports files into a clinic that is not there yet, then reads its EHR: a real FHIR server.
+func TestImportAndSync(t *testing.T) {
+	url := dbtest.URL(t, db.Migrate)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	places, patients, bad := file("places.ndjson", importPlaces), file("patients.ndjson", importPatient), file("bad.ndjson", importPatient+importBad)
+	base := fhirserver.URL(t)
+	r, err := http.NewRequestWithContext(context.Background(), "PUT", base+"/Practitioner/okafor", strings.NewReader(`{"resourceType":"Practitioner","id":"okafor","name":[{"family":"Okafor"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	environ := []string{"DATABASE_URL=" + url}
+	for _, c := range []struct {
+		args     []string
+		status   int
+		out, err string
+	}{
+		{[]string{"import", "--clinic", "Ny Klinik", patients}, 1, "", `no clinic "Ny Klinik"`},
+		{[]string{"import", "--clinic", "Ny Klinik", places, patients}, 0, "new or changed 1 Patient", `clinic "Ny Klinik" was made`},
+		{[]string{"import", "--clinic", "Ny Klinik", places, patients}, 0, "new or changed nothing", ""},
+		{[]string{"import", "--clinic", "Ny Klinik", bad, places}, 1, "bad.ndjson: nothing was taken", "bad.ndjson: line 2: refused: Appointment/bad it ends at or before its start"},
+		{[]string{"import", "--clinic", "Ny Klinik", filepath.Join(dir, "none")}, 1, "", "no such file"},
+		{[]string{"import", "--clinic", "Ny Klinik", dir}, 1, "", "no regular file"},
+		{[]string{"sync", "--clinic", "Ny Klinik"}, 1, "", "has no EHR"},
+		{[]string{"sync", "--clinic", "Ny Klinik", "--ehr-url", base}, 0, "Practitioner: 1 read on 1 pages, 1 new or changed, 0 not taken", ""},
+		{[]string{"sync", "--clinic", "Ny Klinik", "--full", "--ehr-url", base}, 0, "drift: 4 gone\n  Location there i.1, here ", ""},
+		{[]string{"sync", "--clinic", "Ny Klinik", "--ehr-url", "http://127.0.0.1:1/fhir"}, 1, "not to the end: no_answer", ""},
+	} {
+		status, out, errs := said(t, environ, c.args...)
+		if status != c.status || !strings.Contains(out, c.out) || !strings.Contains(errs, c.err) {
+			t.Errorf("%v: status %d\n%s%s", c.args, status, out, errs)
+		}
+		if strings.Contains(out+errs, "Secretsen") || strings.Contains(out+errs, "1984") {
+			t.Errorf("%v names a patient: %s%s", c.args, out, errs)
+		}
+	}
+}
