@@ -164,7 +164,7 @@ func TestEvidenceOfWhatDidNotRun(t *testing.T) {
 func TestAFailedMessageIsSaid(t *testing.T) {
 	a := newAPISite(t)
 	r := a.approvedOnPage(t)
-	a.Exec(`UPDATE outbox SET state = 'failed', last_code = 'mailbox_unknown', attempts = 5, sent_at = NULL WHERE proposal = $1`, r.ID)
+	a.Exec(`UPDATE outbox SET state = 'failed', last_code = 'mailbox_unknown', attempts = 5, sent_at = NULL WHERE proposal = $1 AND kind = 'change'`, r.ID)
 	if e := a.proofOf(t, r.ID); !says(e, "could NOT be handed over") || is(e, "sent") != evidence.Equal {
 		t.Errorf("%v", e.Equalities)
 	}

@@ -69,6 +69,76 @@ func TestMessagesAndTryingAgain(t *testing.T) {
 	}
 }
 
+// What a person may have sent again, what the button says of it, and why not in words; each is a filter.
+func TestEveryStateOfAMessageHasItsWords(t *testing.T) {
+	s := newDeskSite(t)
+	s.confirmedMove(t)
+	id := s.Text(`SELECT id FROM outbox WHERE kind = 'change'`)
+	s.Exec(`DELETE FROM outbox WHERE id <> $1`, id)
+	b, retry := s.as("ana"), "/outbox/"+id+"/retry"
+	for _, c := range []struct {
+		state, code string
+		unanswered  int
+		says        string
+		button      string // "" = none
+		refused     string // of pressing all the same
+	}{
+		{"failed", "no_such_mailbox", 0, "last answer: no such mailbox", "Try sending again", ""},
+		{"dead", "not_reachable", 0, "Given up", "Try sending again", ""},
+		{"dead", "plan_mismatch", 0, "it is not what stands in its plan", "", ""},
+		{"unknown", "no_answer", 1, "the patient may have got it", "Send again: the patient may get it twice", ""},
+		{"queued", "no_answer", 1, "tried again", "Send again: the patient may get it twice", ""},
+		{"queued", "no_sender", 0, "no way out is set up for this channel", "", ""},
+		{"queued", "quiet_hours", 0, "held back until", "", "waits for its first try"},
+		{"superseded", "visit_changed", 0, "A later change of the same visit made it wrong", "", "A later change of the visit made this message wrong. It is not sent."},
+		{"suppressed", "no_consent", 0, "the patient does not want messages this way", "", "The patient is not to get this message"},
+		{"expired", "too_late", 0, "It would have come too late", "", "too late to be of use. It is not sent."},
+		{"undelivered", "blocked", 0, "Not delivered", "", "could not deliver it. Tell the patient another way."},
+		{"delivered", "", 0, "Delivered", "", "has been sent or is being sent"},
+		{"sending", "", 0, "Being sent", "", "has been sent or is being sent"},
+	} {
+		attempts := 0
+		if c.unanswered > 0 || c.state == "failed" {
+			attempts = 1
+		}
+		set := func() {
+			s.Exec(`UPDATE outbox SET state = $2, last_code = nullif($3, ''), unanswered = $4, attempts = $5 WHERE id = $1`, id, c.state, c.code, c.unanswered, attempts)
+		}
+		set()
+		page := b.get("/outbox?state=" + c.state)
+		page.says(t, c.says)
+		f, there := formTo(t, page.body, retry)
+		if there != (c.button != "") {
+			t.Errorf("%s %s: a button is there: %t", c.state, c.code, there)
+		}
+		if there {
+			page.says(t, c.button)
+			if a := b.sendForm(f, nil); a.status != http.StatusSeeOther || s.Text(`SELECT state FROM outbox WHERE id = $1`, id) != "queued" {
+				t.Errorf("%s %s: %d", c.state, c.code, a.status)
+			}
+		}
+		if c.refused != "" {
+			a := b.post(retry, nil)
+			if a.status != http.StatusUnprocessableEntity || s.Text(`SELECT state FROM outbox WHERE id = $1`, id) != c.state {
+				t.Errorf("%s %s all the same: %d", c.state, c.code, a.status)
+			}
+			a.says(t, c.refused)
+		}
+	}
+	// A failed one that has become wrong meanwhile is not queued either.
+	s.Exec(`UPDATE outbox SET state = 'failed', last_code = 'no_such_mailbox' WHERE id = $1`, id)
+	s.Exec(`UPDATE patients SET email = 'other@example.test' WHERE clinic = 'hav' AND id = 'maria'`)
+	if a := b.post(retry, nil); a.status != http.StatusUnprocessableEntity || s.Text(`SELECT state FROM outbox WHERE id = $1`, id) != "failed" {
+		t.Errorf("to an address that is not the patient's: %d", a.status)
+	}
+	if got := b.get("/outbox?state=attention"); !strings.Contains(got.body, retry) {
+		t.Error("what needs somebody is not found")
+	}
+	if a := b.get("/outbox?state=nothing"); a.status != http.StatusUnprocessableEntity {
+		t.Errorf("a state that is none: %d", a.status)
+	}
+}
+
 func TestMessagesHavePages(t *testing.T) {
 	s := newDeskSite(t)
 	r := s.confirmedMove(t)
