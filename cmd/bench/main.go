@@ -12,22 +12,35 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"countersign/db"
 	"countersign/db/embedded"
 )
 
 func main() {
+	if answers, err := time.ParseDuration(os.Getenv(ehrChild)); err == nil {
+		if err := serveEHRs(answers); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	var load ehrLoad
+	flag.IntVar(&load.ops, "ehr-ops", 10_000, "operations given to the EHRs")
+	flag.IntVar(&load.clinics, "ehr-clinics", 8, "clinics with an EHR each; the first one's hangs")
+	flag.IntVar(&load.parallel, "ehr-parallel", 16, "calls at a time to one EHR")
+	flag.DurationVar(&load.answers, "ehr-answers", time.Second, "time after which an EHR answers")
 	clients := flag.String("clients", "1,8,32", "numbers of clients")
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
 	entries := flag.Int("entries", 1_000_000, "length of the measured trail")
-	only := flag.String("only", "", "confirm, pages, queue, talk, outbox or audit; all when empty")
+	only := flag.String("only", "", "confirm, pages, queue, talk, outbox, ehr or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *dir, *only, numbers(*clients), *ops, *entries, strings.Split(*sizes, ",")); err != nil {
+	if err := run(ctx, *dir, *only, numbers(*clients), *ops, *entries, strings.Split(*sizes, ","), load); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -43,7 +56,7 @@ func numbers(list string) []int {
 	return out
 }
 
-func run(ctx context.Context, dir, only string, clients []int, ops, entries int, sizes []string) error {
+func run(ctx context.Context, dir, only string, clients []int, ops, entries int, sizes []string, load ehrLoad) error {
 	if dir == "" {
 		made, err := os.MkdirTemp("/tmp", "csbench")
 		if err != nil {
@@ -85,6 +98,11 @@ func run(ctx context.Context, dir, only string, clients []int, ops, entries int,
 	}
 	if only == "" || only == "outbox" {
 		if err := benchOutbox(ctx, cluster, quiet, ops); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "ehr" {
+		if err := benchEHR(ctx, cluster, quiet, load); err != nil {
 			return err
 		}
 	}
