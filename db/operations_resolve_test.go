@@ -15,45 +15,6 @@ import (
 	"countersign/internal/refusal"
 )
 
-// stuck confirms a change and leaves its operation as the reconciler does that does not know: one attempt without an
-// answer, one look, state unknown or manual.
-func stuck(t *testing.T, d *desktest.Desk, s ehr.Store, p proposal.Proposing, state string, look ehr.Look) (proposal.Record, ehr.Operation) {
-	t.Helper()
-	a := confirmed(t, d, d.Actor("ana"), p, desktest.ID("key"))
-	op := claimOne(t, s)
-	left(t, s, op, state, look)
-	return a.Record, op
-}
-
-func left(t *testing.T, s ehr.Store, op ehr.Operation, state string, look ehr.Look) {
-	t.Helper()
-	ctx := context.Background()
-	mine, err := s.InOperation(ctx, op, func(tx ehr.Tx) error {
-		a := ehr.Attempt{N: 1, Phase: op.Phase, Method: "POST", Request: []byte(`{"resourceType":"Appointment"}`), RequestID: "req1"}
-		if err := tx.BeginAttempt(ctx, a); err != nil {
-			return err
-		}
-		a.Outcome, a.Code = "unknown", "timeout"
-		if err := tx.EndAttempt(ctx, a); err != nil {
-			return err
-		}
-		look.N = 1
-		if err := tx.AddLook(ctx, look); err != nil {
-			return err
-		}
-		op.State, op.Attempts, op.Looks, op.Code = state, 1, 1, "several"
-		return tx.Set(ctx, op, tx.Now().Add(time.Hour), true)
-	})
-	if err != nil || !mine {
-		t.Fatalf("left: %v %v", mine, err)
-	}
-}
-
-func several() ehr.Look {
-	n := 2
-	return ehr.Look{How: "identifier", Matches: &n, Verdict: "several"}
-}
-
 func resolving(op, resolution string, more ...string) proposal.Proposing {
 	params := map[string]any{"operation": op, "resolution": resolution}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -73,9 +34,9 @@ func refusedWith(t *testing.T, err error, code string) *refusal.Error {
 
 // A reviewer says that the EHR has it, another confirms: the plan that was confirmed then runs here, whole and once.
 func TestAnOperationIsResolvedAsBooked(t *testing.T) {
-	d, store, desk := withEHR(t)
+	d, _, desk := withEHR(t)
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
-	of, op := stuck(t, d, store, d.Move("apt_maria", d.At(0, 11, 0)), ehr.Manual, several())
+	of, op := d.Strand(d.Move("apt_maria", d.At(0, 11, 0)), ehr.Manual, "several", desktest.Saw(2, "several"))
 	r := d.Propose(ben, resolving(op.ID, proposal.Booked, "remote_id", "r7", "note", "Seen on their screen."))
 	if r.Risk != proposal.High || len(r.Plan.Messages) != len(of.Plan.Messages) || len(of.Plan.Messages) == 0 || r.Plan.After.Patient.ID != "maria" {
 		t.Fatalf("risk %s, %d messages of %d", r.Risk, len(r.Plan.Messages), len(of.Plan.Messages))
@@ -124,11 +85,10 @@ func TestAnOperationIsResolvedAsBooked(t *testing.T) {
 
 // What is not there gives the time back, fails the change and tells nobody.
 func TestAnOperationIsResolvedAsNotBooked(t *testing.T) {
-	d, store, _ := withEHR(t)
+	d := desktest.New(t).KeptInEHR()
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
 	book := proposal.Proposing{Action: "book_appointment@1", Parameters: map[string]any{"patient": "maria", "type": "std", "practitioner": "holm", "location": "main", "starts_at": d.At(0, 13, 0).Format(time.RFC3339)}}
-	none := 0
-	of, op := stuck(t, d, store, book, ehr.Unknown, ehr.Look{How: "identifier", Matches: &none, Verdict: "none"})
+	of, op := d.Strand(book, ehr.Unknown, "no_answer", desktest.Saw(0, "none"))
 	_, err := d.Desk.Propose(ctx, ben, resolving(op.ID, proposal.Booked))
 	refusedWith(t, err, refusal.ValidationFailed) // nobody knows which one it is there
 	r := d.Propose(ben, resolving(op.ID, proposal.NotBooked))
@@ -153,9 +113,8 @@ func TestAnOperationIsResolvedAsNotBooked(t *testing.T) {
 func TestNewEvidenceMakesAResolutionStale(t *testing.T) {
 	d, store, _ := withEHR(t)
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
-	none := 0
-	look := ehr.Look{How: "identifier", Matches: &none, Verdict: "none"}
-	_, op := stuck(t, d, store, d.Move("apt_maria", d.At(0, 11, 0)), ehr.Unknown, look)
+	look := desktest.Saw(0, "none")
+	_, op := d.Strand(d.Move("apt_maria", d.At(0, 11, 0)), ehr.Unknown, "no_answer", look)
 	r := d.Propose(ben, resolving(op.ID, proposal.NotBooked))
 	see := func(n int, l ehr.Look) {
 		t.Helper()
@@ -177,8 +136,9 @@ func TestNewEvidenceMakesAResolutionStale(t *testing.T) {
 	if now, err := d.Desk.Get(ctx, bea, r.ID); err != nil || now.Stale {
 		t.Fatalf("the same seen again is news: %v %v", now.Changed, err)
 	}
-	one := 1
-	see(4, ehr.Look{How: "identifier", Matches: &one, Verdict: "different", Code: "start", RemoteID: "r9"})
+	news := desktest.Saw(1, "different")
+	news.Code, news.RemoteID = "start", "r9"
+	see(4, news)
 	_, err := d.Desk.Confirm(ctx, bea, desktest.Deciding(r, "k1"))
 	x := refusedWith(t, err, refusal.ResourceChanged)
 	if c, _ := x.Details["changed"].([]proposal.Change); len(c) != 1 || c[0].Kind != proposal.PinOperation {
@@ -199,7 +159,7 @@ func TestWhoSaysWhatOfAnOperation(t *testing.T) {
 	refusedWith(t, err, refusal.ValidationFailed) // ready
 	refusedWith(t, d.Desk.LookAgain(ctx, ben, id), refusal.ValidationFailed)
 	op := claimOne(t, store)
-	left(t, store, op, ehr.Manual, several())
+	d.Leave(op, ehr.Manual, "several", desktest.Saw(2, "several"))
 	agent := d.Actor("ben")
 	agent.Kind, agent.Agent, agent.MayDecide = clinic.KindAgent, "bot", false
 	for _, by := range []clinic.Actor{d.Actor("ana"), d.Actor("ada"), agent} {
@@ -226,56 +186,11 @@ func TestWhoSaysWhatOfAnOperation(t *testing.T) {
 	}
 }
 
-// One more look at what waits for a person is claimed, and whatever the reconciler does with it, it sends nothing and
-// leaves it with people (case G5).
-func TestALookForAPersonNeverSends(t *testing.T) {
-	d, store, _ := withEHR(t)
-	ctx, ben := context.Background(), d.Actor("ben")
-	_, op := stuck(t, d, store, d.Move("apt_maria", d.At(0, 11, 0)), ehr.Manual, several())
-	if ops, err := store.Claim(ctx, "hav", 10, time.Minute); err != nil || len(ops) != 0 {
-		t.Fatalf("%d claimed before anybody asks: %v", len(ops), err)
-	}
-	version := d.Text(`SELECT version FROM ehr_operations`)
-	if err := d.Desk.LookAgain(ctx, ben, op.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Text(`SELECT version FROM ehr_operations`); got != version {
-		t.Errorf("asking to look is news: version %s after %s", got, version)
-	}
-	op = claimOne(t, store)
-	if !op.LookOnly || op.AskedBy != "ben" {
-		t.Fatalf("claimed %+v", op)
-	}
-	_, err := store.InOperation(ctx, op, func(tx ehr.Tx) error {
-		op.State = ehr.Unknown
-		if err := tx.Set(ctx, op, tx.Now(), false); err != nil {
-			return err
-		}
-		return tx.BeginAttempt(ctx, ehr.Attempt{N: 2, Phase: op.Phase, Method: "POST", Request: []byte("{}"), RequestID: "req2"})
-	})
-	if err == nil {
-		t.Fatal("an attempt began")
-	}
-	if _, err := store.InOperation(ctx, op, func(tx ehr.Tx) error {
-		op.State, op.AskedBy = ehr.Ready, ""
-		return tx.Set(ctx, op, tx.Now(), true)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Text(`SELECT state || ' ' || look_only FROM ehr_operations`); got != "manual false" {
-		t.Errorf("it is %s", got)
-	}
-	if ops, err := store.Claim(ctx, "hav", 10, time.Minute); err != nil || len(ops) != 0 {
-		t.Errorf("%d claimed after the look: %v", len(ops), err)
-	}
-}
-
 // While the program has the operation in hand nobody says that it is not there: it may be writing it.
 func TestNothingIsResolvedWhileTheProgramMayBeSending(t *testing.T) {
 	d, store, _ := withEHR(t)
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
-	none := 0
-	_, op := stuck(t, d, store, d.Move("apt_maria", d.At(0, 11, 0)), ehr.Unknown, ehr.Look{How: "identifier", Matches: &none, Verdict: "none"})
+	_, op := d.Strand(d.Move("apt_maria", d.At(0, 11, 0)), ehr.Unknown, "no_answer", desktest.Saw(0, "none"))
 	r := d.Propose(ben, resolving(op.ID, proposal.NotBooked))
 	d.Exec(`UPDATE ehr_operations SET next_at = app_now()`)
 	claimOne(t, store)
@@ -291,9 +206,9 @@ func TestNothingIsResolvedWhileTheProgramMayBeSending(t *testing.T) {
 
 // What the EHR has and cannot be made here stays open, and the answer says so.
 func TestAClashLeavesTheOperationOpen(t *testing.T) {
-	d, store, _ := withEHR(t)
+	d := desktest.New(t).KeptInEHR()
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
-	of, op := stuck(t, d, store, d.Move("apt_maria", d.At(0, 11, 0)), ehr.Manual, several())
+	of, op := d.Strand(d.Move("apt_maria", d.At(0, 11, 0)), ehr.Manual, "several", desktest.Saw(2, "several"))
 	r := d.Propose(ben, resolving(op.ID, proposal.Booked, "remote_id", "r7"))
 	d.Exec(`UPDATE slots SET held_by = NULL, appointment = 'apt_soren' WHERE held_by IS NOT NULL`) // somebody took it from under us
 	_, err := d.Desk.Confirm(ctx, bea, desktest.Deciding(r, "k1"))
@@ -321,12 +236,11 @@ func TestAClashLeavesTheOperationOpen(t *testing.T) {
 
 // The reconciler's answer and a person's arrive at once: one ends it, and the other says so.
 func TestOneOwnerEndsAnOperation(t *testing.T) {
-	d, store, desk := withEHR(t)
+	d, _, desk := withEHR(t)
 	ctx, ben, bea := context.Background(), d.Actor("ben"), d.Actor("bea")
-	none := 0
 	for i := range 6 {
 		to := d.At(1+i, 11, 0)
-		of, op := stuck(t, d, store, d.Move("apt_maria", to), ehr.Unknown, ehr.Look{How: "identifier", Matches: &none, Verdict: "none"})
+		of, op := d.Strand(d.Move("apt_maria", to), ehr.Unknown, "no_answer", desktest.Saw(0, "none"))
 		r := d.Propose(ben, resolving(op.ID, proposal.NotBooked))
 		op.Lease = 1 // its claim is over, and nobody took it since
 		var wait sync.WaitGroup

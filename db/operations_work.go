@@ -176,7 +176,7 @@ func (t operationTx) AddLook(ctx context.Context, l ehr.Look) error {
 
 // Set implements ehr.Tx.
 func (t operationTx) Set(ctx context.Context, op ehr.Operation, next time.Time, letGo bool) error {
-	n, err := t.exec(ctx, `UPDATE ehr_operations SET state = CASE WHEN look_only THEN state ELSE $2 END, look_only = look_only AND NOT $17, phase = $3, code = $4, remote_id = $5, remote_version = $6, old_remote_id = $7, refusal = $8,
+	n, err := t.exec(ctx, `UPDATE ehr_operations SET state = CASE WHEN look_only THEN state ELSE $2 END, look_only = look_only AND NOT ($17 AND $11 > looks), phase = $3, code = $4, remote_id = $5, remote_version = $6, old_remote_id = $7, refusal = $8,
 		attempts = $9, unsettled = $10, looks = $11, empty_looks = $12, attempted_at = $13, looked_at = $14, asked_by = $15, next_at = $16,
 		leased_until = CASE WHEN $17 THEN NULL ELSE leased_until END
 		WHERE id = $1`, op.ID, op.State, op.Phase, orNull(op.Code), orNull(op.RemoteID), orNull(op.RemoteVersion), orNull(op.OldRemoteID), orNull(op.Refusal),

@@ -9,6 +9,7 @@ import (
 // Frame is what every page shows around its work.
 type Frame struct {
 	Waiting int    // proposals of the clinic that are neither decided nor past their deadline
+	Manual  int    // operations that wait for a person to look in the EHR, or are past their deadline
 	Zone    string // of the clinic's first location by name; "" for a clinic without any
 	KeysOff bool   // the person switched single keys off
 	Told    []Told `db:"-"`
@@ -31,6 +32,7 @@ func (t *Tx) Frame(ctx context.Context, person string) (Frame, error) {
 		List []byte
 	}
 	err := t.get(ctx, &f, `SELECT (SELECT count(*) FROM proposals WHERE state = 'proposed' AND expires_at > $1) AS waiting,
+		(SELECT count(*) FROM ehr_operations WHERE ended_at IS NULL AND (state = 'manual' OR deadline <= app_now())) AS manual,
 		coalesce((SELECT zone FROM locations ORDER BY name, id LIMIT 1), '') AS zone,
 		coalesce((SELECT keys_off FROM preferences WHERE person = $2), false) AS keysoff,
 		(SELECT json_agg(x) FROM (SELECT p.id, p.action, CASE p.state WHEN 'proposed' THEN 'expired' ELSE p.state END AS state,

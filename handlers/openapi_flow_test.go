@@ -231,6 +231,7 @@ func TestWhatTheCallsAnswerIsDescribed(t *testing.T) {
 	}
 
 	a.conversation()
+	a.resolves()
 	a.everyCallRefuses()
 	a.answered["GET /events 200"] = true // a stream: its own test
 	a.everyAnswerSeen()

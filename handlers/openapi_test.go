@@ -179,7 +179,7 @@ func TestTheDescriptionHasEveryMember(t *testing.T) {
 	doc := described(t)
 	for name, v := range map[string]any{"Plan": proposal.Plan{}, "Facts": proposal.Facts{}, "Step": proposal.Step{}, "Message": proposal.Message{}, "Pin": proposal.Pin{},
 		"Proposal": proposal.Record{}, "Appointment": proposal.AppointmentAnswer{}, "Change": proposal.Change{}, "Choice": proposal.Choice{},
-		"Alternative": proposal.Alternative{}, "PatientFacts": proposal.PatientFacts{}, "PatientRecord": proposal.PatientRecord{}, "PolicyFacts": proposal.PolicyFacts{}, "OperationFacts": proposal.OperationFacts{}, "SeenFacts": proposal.SeenFacts{}, "ResolveStep": proposal.ResolveStep{}, "ResolutionAnswer": proposal.ResolutionAnswer{}, "Candidate": proposal.Candidate{}, "PatientRow": proposal.PatientAnswer{}, "Creator": proposal.Creator{}, "Summary": proposal.Summary{}, "AuditRow": auditJSON{}} {
+		"Alternative": proposal.Alternative{}, "PatientFacts": proposal.PatientFacts{}, "PatientRecord": proposal.PatientRecord{}, "PolicyFacts": proposal.PolicyFacts{}, "OperationFacts": proposal.OperationFacts{}, "SeenFacts": proposal.SeenFacts{}, "ResolveStep": proposal.ResolveStep{}, "ResolutionAnswer": proposal.ResolutionAnswer{}, "Candidate": proposal.Candidate{}, "PatientRow": proposal.PatientAnswer{}, "Creator": proposal.Creator{}, "Summary": proposal.Summary{}, "AuditRow": auditJSON{}, "Operation": operationJSON{}, "OperationAttempt": attemptJSON{}, "OperationLook": lookJSON{}} {
 		var want []string
 		for f := range reflect.TypeOf(v).Fields() {
 			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != "-" {

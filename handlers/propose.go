@@ -21,8 +21,11 @@ func (s *Server) newProposal(c echo.Context) error {
 		return err
 	}
 	values := c.QueryParams()
-	if actionOf(values.Get("action")) == views.ActionPolicy {
+	switch actionOf(values.Get("action")) {
+	case views.ActionPolicy:
 		return redirect(c, views.PolicyURL)
+	case views.ActionResolve:
+		return redirect(c, views.OperationsURL)
 	}
 	typed, err := s.heldFields(c, "/proposals")
 	if err != nil {
@@ -71,6 +74,9 @@ func (s *Server) refusedOnForm(c echo.Context, err error) error {
 	}
 	if aboutPatient(actionOf(form(c).Get("action"))) {
 		return s.refusedOnPatientForm(c, err, r)
+	}
+	if id := form(c).Get("operation"); actionOf(form(c).Get("action")) == views.ActionResolve && clinic.ValidID(id) {
+		return s.refusedOnOperation(c, id, err, r)
 	}
 	if like := form(c).Get("like"); actionOf(form(c).Get("action")) == views.ActionBulk && clinic.ValidID(like) {
 		p, failed := s.bulkFormPage(c, like, form(c), r, false)
@@ -137,6 +143,9 @@ func proposeForm(c echo.Context) string {
 	}
 	if aboutPatient(q.Get("action")) {
 		return patientFormPath(q.Get("action"), q.Get("patient"))
+	}
+	if id := v.Get("operation"); q.Get("action") == views.ActionResolve && clinic.ValidID(id) {
+		return views.OperationURL(id)
 	}
 	if like := v.Get("like"); q.Get("action") == views.ActionBulk && clinic.ValidID(like) {
 		return views.BulkURL(like)

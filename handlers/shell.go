@@ -16,7 +16,7 @@ import (
 func (s *Server) shell(c echo.Context, t *db.Tx, nav, title string) (views.Shell, error) {
 	a := actor(c)
 	f, err := t.Frame(c.Request().Context(), a.Person)
-	out := views.Shell{Title: title, Clinic: a.ClinicName, Person: a.PersonName, Role: a.Role, Nav: nav, Waiting: f.Waiting, Now: t.Now(),
+	out := views.Shell{Title: title, Clinic: a.ClinicName, Person: a.PersonName, Role: a.Role, Nav: nav, Waiting: f.Waiting, Manual: f.Manual, EHR: s.hasEHR(a.Clinic), Now: t.Now(),
 		Zone: f.Zone, HTMX: isHTMX(c), KeysOff: f.KeysOff, Back: "/"}
 	if c.Request().Method == http.MethodGet {
 		out.Back = c.Request().URL.RequestURI()
@@ -26,6 +26,9 @@ func (s *Server) shell(c echo.Context, t *db.Tx, nav, title string) (views.Shell
 	}
 	return out, err
 }
+
+// hasEHR: the clinic's visits are kept in an EHR too.
+func (s *Server) hasEHR(clinicID string) bool { return s.Desk.EHR != nil && s.Desk.EHR(clinicID) }
 
 // setKeys is POST /preferences/keys: single keys on or off, for the person and not for the browser.
 func (s *Server) setKeys(c echo.Context) error {

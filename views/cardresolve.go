@@ -22,7 +22,7 @@ func resolves(f *proposal.OperationFacts) string {
 	if f.Resolution == proposal.NotBooked {
 		return "ends the change as not done and gives its time back; nothing is sent to the EHR and nobody will be told"
 	}
-	what := map[string]string{"book": "books the visit here", "move": "moves the visit here", "cancel": "cancels the visit here"}[f.Kind]
+	what := map[string]string{proposal.OpCreate: "books the visit here", proposal.OpMove: "moves the visit here", proposal.OpCancel: "cancels the visit here"}[f.Here()]
 	return what + " exactly as it was approved, with nothing sent to the EHR,"
 }
 
@@ -40,4 +40,18 @@ func (p CardPage) operation() *proposal.OperationFacts {
 		return nil
 	}
 	return p.Record.Plan.After.Operation
+}
+
+// resolutionLine is a resolution in a list, for somebody who has not seen the operation.
+func resolutionLine(r proposal.Record) string {
+	f := r.Plan.After.Operation
+	what := shortVisit(f.Wanted)
+	if f.Here() == proposal.OpMove {
+		what = shortVisit(f.Was) + " → " + what
+	}
+	does := "; confirming carries it out here"
+	if f.Resolution == proposal.NotBooked {
+		does = "; confirming gives the time back"
+	}
+	return r.Summary.Title + " (" + what + ")" + does
 }

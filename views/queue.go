@@ -139,6 +139,9 @@ func queueChange(r proposal.Record) string {
 	if r.Tampered() || after == nil || after.Items != nil {
 		return ""
 	}
+	if aboutOperation(r.Plan) {
+		return resolutionLine(r)
+	}
 	if !after.OfVisit() || before == nil && r.Action != ActionBook {
 		return changedRows(r)
 	}

@@ -31,6 +31,8 @@ type Shell struct {
 	Role    string    // staff, reviewer, admin
 	Nav     string    // NavDay ...; "" = none is current
 	Waiting int       // proposals waiting in the clinic
+	EHR     bool      // the clinic's visits are kept in an EHR too
+	Manual  int       // changes that somebody must look for in the EHR
 	Now     time.Time // the database clock; zero = no clock is shown
 	Zone    string    // IANA zone of the desk: the clock, deadlines and audit times are drawn in it
 	Flash   Flash     // what the last act did; shown in the work and told to screen readers

@@ -25,7 +25,8 @@ func FieldWord(name string) string {
 		"contact_preference": "How the patient wants to be told", "channel": "How to send it", "action": "Action", "least_risk": "Risk at least", "people": "People", "confirm_not_duplicate": "Somebody else",
 		"to": "Last day", "opens": "From, if only hours", "closes": "To",
 		"earliest": "From day", "latest": "Until day", "note": "Note", "items": "Visits",
-		"agent": "Agent", "minutes": "Minutes", "most": "Most proposals"}
+		"agent": "Agent", "minutes": "Minutes", "most": "Most proposals",
+		"operation": "Operation", "resolution": "What is there", "remote_id": "Id of the appointment in the EHR"}
 	if w, ok := words[name]; ok {
 		return w
 	}

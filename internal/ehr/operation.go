@@ -77,7 +77,7 @@ type Operation struct {
 	AskedBy               string    // the person who asks to have it looked for, else ""
 	// LookOnly: it waits for a person, who asks for one more look. Claim gives such a manual operation too. Look, and
 	// nothing else: unless the EHR has exactly what was approved it stays manual. Tx.Set leaves its state as it is and
-	// ends this with letGo; BeginAttempt fails.
+	// ends this with letGo once a look was made; BeginAttempt fails.
 	LookOnly bool
 }
 

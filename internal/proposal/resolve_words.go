@@ -6,18 +6,32 @@ func resolutionTitle(p Plan) string {
 	f := p.After.Operation
 	name := p.After.Patient.Name
 	switch {
-	case f.Resolution == Booked && f.Kind == "cancel":
+	case f.Resolution == Booked && f.Here() == OpCancel:
 		return "The EHR has it: the visit of " + name + " is cancelled"
-	case f.Resolution == Booked && f.Kind == "book":
+	case f.Resolution == Booked && f.Here() == OpCreate:
 		return "The EHR has it: a visit for " + name + " is booked"
 	case f.Resolution == Booked:
 		return "The EHR has it: the visit of " + name + " is moved"
-	case f.Kind == "cancel":
+	case f.Here() == OpCancel:
 		return "The EHR does not have it: the visit of " + name + " is not cancelled"
-	case f.Kind == "book":
+	case f.Here() == OpCreate:
 		return "The EHR does not have it: no visit was booked for " + name
 	}
 	return "The EHR does not have it: the visit of " + name + " was not moved"
+}
+
+// Here is what it does in this desk's book: a visit that the EHR has not is moved here and booked there.
+func (f *OperationFacts) Here() string { return HereOf(f.Was, f.Wanted) }
+
+// HereOf is the operation of a step that leads from one to the other.
+func HereOf(was, wanted *Facts) string {
+	switch {
+	case was == nil:
+		return OpCreate
+	case wanted.Status == "cancelled":
+		return OpCancel
+	}
+	return OpMove
 }
 
 // operationFields draws a resolution from its plan: what was asked, what is known, what a person says and what it does.
@@ -30,14 +44,14 @@ func operationFields(p Plan) []Field {
 		change("In the EHR", f.known(), f.said()),
 		change("The confirmed change", "waits for the EHR", f.ends()),
 	}
-	if f.Resolution == Booked && f.Kind != "cancel" {
+	if f.Resolution == Booked && f.Here() != OpCancel {
 		fields = append(fields, f.visitField("Visit here", f.Was, f.Wanted))
 	} else if f.Resolution == Booked {
 		fields = append(fields, change("Visit here", f.Was.line()+", "+f.Was.Status, "cancelled"))
 	} else {
 		fields = append(fields, f.visitField("Visit here", f.Was, f.Was))
 	}
-	if f.Kind != "cancel" {
+	if f.Here() != OpCancel {
 		kept := "taken by the visit"
 		if f.Resolution == NotBooked {
 			kept = "free for others again"
@@ -70,10 +84,10 @@ func (f *Facts) line() string {
 }
 
 func (f *OperationFacts) asked() string {
-	switch f.Kind {
-	case "book":
+	switch f.Here() {
+	case OpCreate:
 		return "book " + f.Wanted.line()
-	case "cancel":
+	case OpCancel:
 		return "cancel " + f.Was.line()
 	}
 	return "move to " + f.Wanted.line()
