@@ -44,6 +44,12 @@ func (t *Tx) Rebooking(ctx context.Context, cursor string, limit int) (items []U
 	return items, next, err
 }
 
+// ToCancel lists the coming visits of patients who have died, the next first, a hundred at most. One statement.
+func (t *Tx) ToCancel(ctx context.Context) (items []clinic.Visit, err error) {
+	return items, t.sel(ctx, &items, `SELECT `+visitColumns+visitTables+` WHERE p.deceased AND a.starts_at > $1 AND a.status IN ('booked', 'arrived', 'checked-in')
+		ORDER BY a.starts_at, a.id LIMIT 100`, t.now)
+}
+
 // CloseRebooking takes a cancelled visit off that list, with the reason. Errors: sql.ErrNoRows when it is not on it.
 func (t *Tx) CloseRebooking(ctx context.Context, appointment, reason string, by clinic.Actor) error {
 	n, err := t.exec(ctx, `INSERT INTO rebooking_closed (clinic, appointment, reason, closed_by, closed_name)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"countersign/db"
+	"countersign/internal/ehr/intake"
 	"countersign/internal/proposal"
 )
 
@@ -130,4 +132,43 @@ func TestWaitingAndRebooking(t *testing.T) {
 		t.Errorf("taken off: %d", a.status)
 	}
 	b.get("/waiting-list").says(t, "Nobody waits")
+}
+
+// Case N11: who has died, as an EHR or a file says, has coming visits on the list to cancel, and none can be proposed.
+func TestVisitsOfTheDeadAreListedForCancellation(t *testing.T) {
+	s := newDeskSite(t)
+	b := s.as("ana")
+	if strings.Contains(b.get("/rebooking").body, "the patient has died") {
+		t.Error("listed too early")
+	}
+	dead, err := intake.Open(strings.NewReader(`{"resourceType":"Patient","id":"soren","identifier":[{"value":"100300"}],"name":[{"family":"Groß","given":["Søren","Łukasz"]}],"birthDate":"1970-02-28","deceasedDateTime":"2026-01-02"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.DB.InClinic(t.Context(), "hav", func(tx *db.Tx) error {
+		r, err := dead.Into(t.Context(), tx.Intake(db.IntakeOptions{By: "import", Via: "import"}))
+		if err == nil && !r.Whole() {
+			t.Errorf("%+v", r.Refused)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := b.get("/rebooking")
+	list.says(t, "To cancel: the patient has died", "Søren Łukasz Groß", "Cancel the visit")
+	if !strings.Contains(list.body, "apt_soren") || strings.Contains(list.body, "apt_maria") {
+		t.Error("the list has other visits")
+	}
+	for _, p := range []proposal.Proposing{s.Move("apt_soren", s.At(1, 14, 0)),
+		{Action: "book_appointment@1", Parameters: map[string]any{"patient": "soren", "type": "std", "practitioner": "holm", "location": "main", "starts_at": s.At(1, 14, 0).Format(time.RFC3339)}}} {
+		if _, err := s.Desk.Desk.Propose(t.Context(), s.Actor("ana"), p); err == nil {
+			t.Errorf("%s for a patient who has died", p.Action)
+		}
+	}
+	r := s.Propose(s.Actor("ana"), proposal.Proposing{Action: "cancel_appointment@1", Parameters: map[string]any{"appointment": "apt_soren", "reason_code": "patient_deceased"}})
+	b.post(card(r)+"/confirm", decision(r, "k"))
+	if strings.Contains(b.get("/rebooking").body, "apt_soren") || s.text(`SELECT count(*) FROM outbox`) != "0" {
+		t.Error("a cancelled visit is listed still, or something was sent")
+	}
 }

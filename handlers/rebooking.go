@@ -30,6 +30,9 @@ func (s *Server) answerRebooking(c echo.Context, status int, flash views.Flash) 
 			return err
 		}
 		p.Flash = flash
+		if p.ToCancel, err = t.ToCancel(ctx); err != nil {
+			return err
+		}
 		rows, older, err := t.Rebooking(ctx, c.QueryParam("cursor"), 50)
 		if err != nil {
 			return err

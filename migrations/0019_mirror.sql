@@ -42,6 +42,9 @@ CREATE TABLE ehr_drift (
 );
 CREATE INDEX ehr_drift_due ON ehr_drift (clinic, kind, last_at);
 
+-- Their coming visits are to be cancelled.
+CREATE INDEX patients_deceased ON patients (clinic, id) WHERE deceased;
+
 -- +goose StatementBegin
 DO $$
 DECLARE t text;

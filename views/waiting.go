@@ -66,12 +66,13 @@ type WaitingFormPage struct {
 	Refusal                         Refusal
 }
 
-// RebookingPage is GET /rebooking: cancelled visits without a new date.
+// RebookingPage is GET /rebooking: cancelled visits without a new date, and above them coming ones that nobody will come to.
 type RebookingPage struct {
 	Shell
-	Rows   []RebookingLine
-	Older  string
-	MayAct bool
+	ToCancel []clinic.Visit // of patients who have died
+	Rows     []RebookingLine
+	Older    string
+	MayAct   bool
 }
 
 // RebookingLine is one of them. At is when it was cancelled; Late: under 24 h before its start.

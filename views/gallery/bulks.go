@@ -110,7 +110,7 @@ func bulks() []Item {
 		{Name: "waiting-list", Component: views.WaitingList(views.WaitingPage{Shell: shell(views.NavWaiting), MayAct: true, Rows: []views.WaitingLine{wait, none}})},
 		{Name: "waiting-list-none", Component: views.WaitingList(views.WaitingPage{Shell: shell(views.NavWaiting), FreedBy: "2260"})},
 		{Name: "waiting-new", Component: views.WaitingForm(views.WaitingFormPage{Shell: shell(views.NavWaiting), Patient: maria91, Booked: &booked, Appointment: "b3", Types: []views.Option{{Value: "std", Label: "Standard"}}, Type: "std", Practitioners: doctors})},
-		{Name: "rebooking", Component: views.Rebooking(views.RebookingPage{Shell: shell(views.NavRebooking), MayAct: true, Older: "c1", Rows: []views.RebookingLine{{Visit: visit(0, maria91), At: at(21, 9, 0), By: "Ida Skov", Late: true}, {Visit: visit(2, maria91), At: at(20, 9, 0), By: "Ida Skov"}}})},
+		{Name: "rebooking", Component: views.Rebooking(views.RebookingPage{Shell: shell(views.NavRebooking), MayAct: true, Older: "c1", ToCancel: []clinic.Visit{visit(3, maria91)}, Rows: []views.RebookingLine{{Visit: visit(0, maria91), At: at(21, 9, 0), By: "Ida Skov", Late: true}, {Visit: visit(2, maria91), At: at(20, 9, 0), By: "Ida Skov"}}})},
 		{Name: "rebooking-none", Component: views.Rebooking(views.RebookingPage{Shell: shell(views.NavRebooking)})},
 	}
 }
