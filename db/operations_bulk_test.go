@@ -78,3 +78,4 @@ func carryOn(t *testing.T, d *desktest.Desk) {
 		}
 	}
 }
+

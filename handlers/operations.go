@@ -54,12 +54,15 @@ func (s *Server) showOperations(c echo.Context) error {
 			return err
 		}
 		p.Older, p.NoEHR = next, p.NoEHR && len(rows) == 0
-		for _, o := range rows {
-			p.Rows = append(p.Rows, operationLine(o))
-		}
 		lane, err := t.EHRLane(ctx)
 		if err != nil {
 			return err
+		}
+		for _, o := range rows {
+			if o.NextAt.Before(lane.Until) {
+				o.NextAt = lane.Until // nothing happens earlier
+			}
+			p.Rows = append(p.Rows, operationLine(o))
 		}
 		p.Lane = views.EHRLane{Until: lane.Until, Since: lane.Since, Code: lane.Code}
 		if p.Late, err = t.LateOperations(ctx); err != nil {

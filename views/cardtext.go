@@ -89,7 +89,7 @@ func mapped(state string) string {
 
 func (p CardPage) sameText(r diffRow) string {
 	switch {
-	case p.Record.Action == ActionCancel, p.Record.Action == ActionMessage:
+	case p.Record.Action == ActionCancel, p.Record.Action == ActionMessage, aboutOperation(p.Record.Plan):
 		return r.same
 	case p.Record.State == proposal.StateCompleted:
 		return r.same + ", stayed the same"

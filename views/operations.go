@@ -200,7 +200,7 @@ func manualWords(code string) string {
 		ehr.CodeSeveral:   "The EHR holds several appointments under the number of this one change. One of them may have to be cancelled there.",
 		ehr.CodePatient:   "The EHR holds an appointment under our number that is of another patient. Look there first: somebody may be about to get the wrong visit.",
 		"patient_merged":  "The patient was merged with another in the EHR. Look there whether it is the same person.",
-		"different":       "The EHR has it, and not as it was approved. What differs stands below.",
+		"different":       "The EHR has it, and not as it was approved: each look says what differs.",
 		"clash":           "The EHR has it, and here something stands in its way, so it could not be made here.",
 		"cancelled_there": "It was made in the EHR and then cancelled there, by somebody else.",
 		"two_bookings":    "Two bookings are held in the EHR: the new one, and the old one that could not be ended.",
@@ -239,19 +239,24 @@ func (o OperationLine) next(p Shell) string {
 }
 
 func (o OperationLine) counts() string {
-	return "sent " + times(o.Attempts) + ", looked " + times(o.Looks)
+	sent, seen := "not sent yet", "not looked for yet"
+	if o.Attempts > 0 {
+		sent = "sent " + times(o.Attempts)
+	}
+	if o.Looks > 0 {
+		seen = "looked " + times(o.Looks)
+	}
+	return sent + ", " + seen
 }
 
 func times(n int) string {
 	switch n {
-	case 0:
-		return "not once"
 	case 1:
 		return "once"
 	case 2:
 		return "twice"
 	}
-	return strings.TrimSuffix(Count(n, "time"), "")
+	return Count(n, "time")
 }
 
 // mayLook: there is something that a look could show.
@@ -324,70 +329,4 @@ func (p OperationPage) notBookedWords() string {
 		must = "Say this when the visit still stands in the EHR"
 	}
 	return must + ". Another reviewer confirms it; then the change has failed, its time is free again, and nobody is told."
-}
-
-func (a SentAttempt) what() string {
-	if a.Phase == ehr.PhaseCancelOld {
-		return "Ending the old booking"
-	}
-	return "The change"
-}
-
-// answer says what came of it.
-func (a SentAttempt) answer() string {
-	words := map[string]string{"not_sent": "Not sent: nothing of it can be there", "rejected": "Refused", "throttled": "Asked to wait", "accepted": "Said to be there",
-		"pending": "Taken in; the EHR works on it", "unknown": "No clear answer", "manual": "An answer that only a person can judge", "": "Begun; how it ended is not known"}[a.Outcome]
-	if words == "" {
-		words = word(nil, a.Outcome)
-	}
-	if a.Code != "" {
-		words += " (" + word(nil, a.Code) + ")"
-	}
-	return words
-}
-
-func (l SeenLook) how() string {
-	return word(map[string]string{"before": "Before the first attempt", "read": "By its id there", "identifier": "By our number", "window": "By patient and day"}, l.How)
-}
-
-// saw says what a look saw.
-func (l SeenLook) saw() string {
-	switch l.Verdict {
-	case "equal":
-		return "Exactly what was approved"
-	case "different":
-		return "One that differs: " + memberWords(l.Code)
-	case "wrong_patient":
-		return "One of another patient"
-	case "none":
-		if l.Code != "" {
-			return "None that stands: one was " + word(nil, l.Code)
-		}
-		return "None"
-	case "several":
-		if l.Matches != nil {
-			return Count(*l.Matches, "appointment") + " under the same number"
-		}
-		return "Several under the same number"
-	case "unchanged":
-		return "The visit as it was before"
-	case "moved_on":
-		return "The visit, changed by somebody else: " + memberWords(l.Code)
-	case "failed":
-		return "The look failed, which proves nothing (" + word(nil, l.Code) + ")"
-	}
-	return word(nil, l.Verdict)
-}
-
-// memberWords names the members that differ.
-func memberWords(codes string) string {
-	if codes == "" {
-		return "not said in what"
-	}
-	var out []string
-	for _, c := range strings.Split(codes, ",") {
-		out = append(out, word(map[string]string{"start": "its start", "end": "its end", "duration": "its length", "practitioner": "the practitioner", "location": "the location",
-			"type": "the type", "status": "its status", "patient": "the patient", "gone": "it is gone"}, c))
-	}
-	return strings.Join(out, ", ")
 }

@@ -178,7 +178,7 @@ func operations(p OperationsPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<table class=\"diff three items\" role=\"table\"><caption class=\"hide\">Confirmed changes that wait for the EHR</caption> <thead><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Change</th><th scope=\"col\" role=\"columnheader\">From, to</th><th scope=\"col\" role=\"columnheader\" class=\"to\">How it stands</th><th scope=\"col\" role=\"columnheader\">Next</th></tr></thead> <tbody data-rows>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<table class=\"diff three items ops\" role=\"table\"><caption class=\"hide\">Confirmed changes that wait for the EHR</caption> <thead><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Change</th><th scope=\"col\" role=\"columnheader\">From, to</th><th scope=\"col\" role=\"columnheader\" class=\"to\">How it stands</th><th scope=\"col\" role=\"columnheader\">Next</th></tr></thead> <tbody data-rows>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

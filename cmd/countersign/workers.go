@@ -41,6 +41,7 @@ func workersOf(d *db.DB, desk *proposal.Service, talk *assistant.Service, key fu
 			}
 			return nil
 		}))},
+		{"late operations", every(10*time.Minute, forClinics(d, lateAlarm(d, log)))},
 		{"bulk", every(time.Second, forClinics(d, func(ctx context.Context, clinic string) error {
 			for found := true; found; {
 				var err error

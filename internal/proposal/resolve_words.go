@@ -62,7 +62,7 @@ func operationFields(p Plan) []Field {
 		same("Patient", who.Name+", born "+who.BirthDate+", MRN "+who.MRN),
 		same("Was confirmed", f.asked()+", by "+f.ConfirmedBy.Name+" on "+at+" (proposal "+f.Proposal+")"))
 	if note := text(p.Parameters, "note"); note != "" {
-		fields = append(fields, Field{Label: "Note", New: value(note)})
+		fields = append(fields, same("Note", note))
 	}
 	return fields
 }

@@ -16,7 +16,7 @@ func cards() []Item {
 	add := func(name string, p views.CardPage) {
 		out = append(out, Item{Name: "card-" + name, Component: views.Card(p), Refused: p.Refusal.Status == 403 || p.Refusal.Status == 409 || p.Refusal.Status == 410, Fragment: p.HTMX})
 	}
-	for _, c := range slices.Concat(liveCards(), refusedCards(), overCards(), outsideCards(), policyCards()) {
+	for _, c := range slices.Concat(liveCards(), refusedCards(), overCards(), outsideCards(), policyCards(), resolveCards()) {
 		add(c.name, c.page)
 	}
 	return out

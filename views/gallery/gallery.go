@@ -26,7 +26,7 @@ type Item struct {
 // Items gives all of them, in a fixed order.
 func Items() []Item {
 	var out []Item
-	for _, part := range [][]Item{signIns(), days(), people(), patientForms(), proposes(), cards(), patientCards(), talks(), lists(), evidences(), bulks(), errors()} {
+	for _, part := range [][]Item{signIns(), days(), people(), patientForms(), proposes(), cards(), patientCards(), talks(), lists(), operations(), evidences(), bulks(), errors()} {
 		out = append(out, part...)
 	}
 	return out
