@@ -303,6 +303,9 @@ func (p CardPage) toldWords() string {
 
 // untold says why no message goes out.
 func untold(p proposal.Plan) string {
+	if p.Parameters["reason_code"] == "patient_deceased" {
+		return "The reason given is that the patient has died."
+	}
 	if notify, ok := p.Parameters["notify"].(bool); ok && !notify {
 		return "Whoever asked chose to send no message."
 	}
