@@ -88,7 +88,7 @@ func TestTamperingIsNotEqual(t *testing.T) {
 		{"a byte of the plan", "revision", `UPDATE revisions SET plan_bytes = set_byte(plan_bytes, 40, get_byte(plan_bytes, 40) # 1) WHERE proposal = $1`},
 		{"no plan at all", "approved", `UPDATE revisions SET plan_bytes = '' WHERE proposal = $1`},
 		{"another plan with its own hash", "approved", `UPDATE revisions SET plan_bytes = '{}', plan_hash = encode(sha256('countersign.plan.v1' || chr(10)::bytea || '{}'), 'hex') WHERE proposal = $1`},
-		{"the card", "shown", `UPDATE cards SET content = replace(convert_from(content, 'UTF8'), 'Jensen', 'Hansen')::bytea WHERE $1 <> ''`},
+		{"the card", "shown", `UPDATE cards SET content = convert_to(replace(convert_from(content, 'UTF8'), 'Jensen', 'Hansen'), 'UTF8') WHERE $1 <> ''`},
 		{"another card with its own hash", "shown", `WITH c AS (INSERT INTO cards VALUES ('hav', encode(sha256('<p>nice</p>'), 'hex'), '<p>nice</p>') RETURNING hash) UPDATE showings SET card_hash = encode(sha256('<p>nice</p>'), 'hex') WHERE proposal = $1`},
 		{"the plan of the showing", "shown", `UPDATE showings SET plan_hash = repeat('a', 64) WHERE proposal = $1`},
 		{"the time of the visit", "executed", `UPDATE appointment_history SET during = tstzrange(lower(during) + interval '1 h', upper(during) + interval '1 h') WHERE proposal = $1`},

@@ -14,10 +14,11 @@ import (
 type access int
 
 const (
-	plain access = iota // nobody is asked and no cookie is read: health, static files, the API's description
-	open                // a page before sign-in
-	page                // a page for who is signed in; otherwise /signin
-	api                 // JSON for who has a token; cookies count for nothing
+	plain  access = iota // nobody is asked and no cookie is read: health, static files, the API's description
+	open                 // a page before sign-in
+	page                 // a page for who is signed in; otherwise /signin
+	api                  // JSON for who has a token; cookies count for nothing
+	signed               // JSON that proves itself by its signature; cookies and tokens count for nothing
 )
 
 // route is one line of the table of all routes.
@@ -114,7 +115,7 @@ func (s *Server) routes() []route {
 
 		{method: http.MethodPost, path: "/proposals/:id/stop", access: page, handle: s.stopProposal, form: cardOf},
 
-		{method: http.MethodPost, path: receiptsPath, access: plain, handle: s.receiveReceipt},
+		{method: http.MethodPost, path: receiptsPath, access: signed, handle: s.receiveReceipt},
 		{method: http.MethodPost, path: mcpPath, access: api, handle: s.mcpMessage},
 
 		{method: http.MethodGet, path: "/api/v1/openapi.json", access: plain, handle: s.apiOpenAPI},
