@@ -78,4 +78,3 @@ func carryOn(t *testing.T, d *desktest.Desk) {
 		}
 	}
 }
-

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lib/pq"
+
 	"countersign/internal/audit"
 	"countersign/internal/ehr"
 	"countersign/internal/proposal"
@@ -50,9 +52,36 @@ func (o Operations) Claim(ctx context.Context, clinicID string, most int, lease 
 		for _, r := range rows {
 			out = append(out, r.operation(clinicID))
 		}
-		return nil
+		return t.placesBefore(ctx, out)
 	})
 	return out, err
+}
+
+// placesBefore fills in what the practitioners and places that visits move from are in the EHR: a plan names only those
+// that they move to.
+func (t *Tx) placesBefore(ctx context.Context, ops []ehr.Operation) error {
+	var kinds, ids pq.StringArray
+	for _, op := range ops {
+		if op.Before != nil {
+			kinds, ids = append(kinds, "Practitioner", "Location"), append(ids, op.Before.Practitioner.ID, op.Before.Location.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var rows []struct{ Kind, ID, Remote string }
+	err := t.sel(ctx, &rows, `SELECT DISTINCT k.kind, k.id, k.remote_id AS remote FROM unnest($1::text[], $2::text[]) AS w(kind, id)
+		JOIN ehr_links k ON k.clinic = $3 AND k.kind = w.kind AND k.id = w.id`, kinds, ids, t.clinic)
+	known := map[string]string{}
+	for _, r := range rows {
+		known[r.Kind+"/"+r.ID] = r.Remote
+	}
+	for _, op := range ops {
+		if b := op.Before; b != nil {
+			b.RemotePractitioner, b.RemoteLocation = known["Practitioner/"+b.Practitioner.ID], known["Location/"+b.Location.ID]
+		}
+	}
+	return err
 }
 
 // operation reads what the plan approved. A plan that has not its hash approves nothing: code plan_tampered, no visits.

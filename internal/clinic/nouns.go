@@ -3,6 +3,7 @@ package clinic
 
 import (
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ type Patient struct {
 }
 
 // Name is the patient's name as shown: given names, then family name.
-func (p Patient) Name() string { return p.Given + " " + p.Family }
+func (p Patient) Name() string { return strings.TrimSpace(p.Given + " " + p.Family) }
 
 // Practitioner gives care; its time can be booked once only.
 type Practitioner struct {

@@ -59,7 +59,6 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 		op.RemoteID = op.Appointment
 	}
 	s := &step{Lane: l, op: op}
-	s.op.Before = asKnown(op)
 	if op.Code == PlanTampered {
 		return s.manual(ctx, PlanTampered)
 	}
@@ -81,21 +80,6 @@ func (l *Lane) Step(ctx context.Context, op Operation) error {
 		return s.write(ctx, nil)
 	}
 	return s.look(ctx)
-}
-
-// asKnown fills in what the plan's "before" does not say: who and where in the EHR's ids, where that does not change.
-func asKnown(op Operation) *Visit {
-	if op.Before == nil {
-		return nil
-	}
-	v := *op.Before
-	if v.RemotePractitioner == "" && v.Practitioner.ID == op.Wanted.Practitioner.ID {
-		v.RemotePractitioner = op.Wanted.RemotePractitioner
-	}
-	if v.RemoteLocation == "" && v.Location.ID == op.Wanted.Location.ID {
-		v.RemoteLocation = op.Wanted.RemoteLocation
-	}
-	return &v
 }
 
 // tooLate: nothing has been sent, and nothing may be any more.
