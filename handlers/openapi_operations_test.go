@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"countersign/db/desktest"
@@ -53,6 +54,10 @@ func (a *apiSite) resolves() {
 	done := get("ben", "/proposals/"+p.text("id")).want(t, 200, "")
 	if done.text("result", "operation", "remote_id") != "r7" || done.text("outcome") != "completed" {
 		t.Errorf("resolved: %s", done.body)
+	}
+	proof := get("ben", "/proposals/"+p.text("id")+"/evidence").want(t, 200, "")
+	if strings.Contains(proof.body, "NOT EQUAL") || !strings.Contains(proof.body, "in the name of proposal "+of.ID) {
+		t.Errorf("the evidence of a resolution: %s", proof.body)
 	}
 	if got := get("ben", "/proposals/"+of.ID).want(t, 200, ""); got.text("outcome") != "completed" || got.text("result", "appointment", "status") != "booked" {
 		t.Errorf("the change: %s", got.body)
