@@ -77,6 +77,22 @@ func marked(a *fhir.Appointment, operation string) bool {
 	return a.Identified(IdentifierSystem, operation) || slices.Contains(strings.Split(a.Comment, "\n"), marker+operation)
 }
 
+// Marks are the operations whose mark an appointment carries: as an identifier of ours or, where an EHR keeps none, as a
+// line of its comment.
+func Marks(a *fhir.Appointment) (operations []string) {
+	for _, i := range a.Identifier {
+		if i.System == IdentifierSystem {
+			operations = append(operations, i.Value)
+		}
+	}
+	for line := range strings.SplitSeq(a.Comment, "\n") {
+		if id, ours := strings.CutPrefix(line, marker); ours {
+			operations = append(operations, id)
+		}
+	}
+	return operations
+}
+
 // moved is the body that moves what was read: its time, practitioner, place and slots are changed, all else is as it was.
 func moved(read fhir.Appointment, before, wanted Visit, operation string, c Capabilities) fhir.Appointment {
 	a := read

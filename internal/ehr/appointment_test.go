@@ -1,6 +1,7 @@
 package ehr
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,5 +109,19 @@ func TestAMarkIsExact(t *testing.T) {
 	end := cancelled(booking(wanted, "op_1", plain), "patient_request", "op_2", plain)
 	if end.Status != "cancelled" || !end.CancelationReason.Has("", "pat") || len(end.Identifier) != 2 {
 		t.Errorf("%+v", end)
+	}
+}
+
+// Marks finds what marked would, whatever way an EHR left us to mark it.
+func TestMarks(t *testing.T) {
+	a := fhir.Appointment{Identifier: []fhir.Identifier{{System: IdentifierSystem, Value: "op_1"}, {System: "urn:other", Value: "op_9"}},
+		Comment: "first floor\nCountersign op_2\nsee Countersign op_3"}
+	if got := Marks(&a); !slices.Equal(got, []string{"op_1", "op_2"}) {
+		t.Errorf("%v", got)
+	}
+	for _, op := range Marks(&a) {
+		if !marked(&a, op) {
+			t.Errorf("%s is no mark", op)
+		}
 	}
 }

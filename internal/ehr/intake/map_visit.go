@@ -56,11 +56,7 @@ func appointment(r *fhir.Appointment, fullURL string) (Row, *Problem) {
 			a.Slots = append(a.Slots, id)
 		}
 	}
-	for _, i := range r.Identifier {
-		if i.System == ehr.IdentifierSystem {
-			a.Operations = append(a.Operations, i.Value)
-		}
-	}
+	a.Operations = ehr.Marks(r)
 	return a, nil
 }
 
