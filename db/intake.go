@@ -29,17 +29,45 @@ type intakeTx struct {
 	touched pq.StringArray             // ids of visits written, at most mostTouched; see settleAll
 	all     bool                       // more than that
 	begun   bool
+	kind    string
+	taken   int // rows of that kind so far
+	planned int // of them when plans were last made that are kept
 }
 
-// begin has every statement of an intake planned for the tables as they are. The plans that a connection keeps may be of
-// the time when they were empty, when any index, or none, seemed as good as the right one.
+// begin waits for another intake of the clinic to end: two that bring the same rows in different orders would wait for
+// each other. And it has every statement of an intake planned for the tables as they are. The plans that a connection
+// keeps may be of the time when they were empty, when any index, or none, seemed as good as the right one.
 func (s *intakeTx) begin(ctx context.Context) error {
 	if s.begun {
 		return nil
 	}
 	s.begun = true
-	_, err := s.t.exec(ctx, `SET LOCAL plan_cache_mode = force_custom_plan`)
+	if _, err := s.t.exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('intake ' || $1, 0))`, s.t.clinic); err != nil {
+		return err
+	}
+	_, err := s.t.exec(ctx, planAsTheyAre)
 	return err
+}
+
+const planAsTheyAre = `SET LOCAL plan_cache_mode = force_custom_plan`
+
+// manyRows is from when on the looks of foreign keys, some five for each row, are not planned anew each time.
+const manyRows = 1000
+
+// keepPlans has the plans of the next statement and its foreign keys kept, once there are many rows of the kind. They are
+// made again whenever these have doubled: a plan for a table of a few rows may take any index, and would keep it.
+func (s *intakeTx) keepPlans(ctx context.Context) (bool, error) {
+	if s.taken < manyRows {
+		return false, nil
+	}
+	if s.taken >= 2*s.planned {
+		s.planned = s.taken
+		if _, err := s.t.exec(ctx, `DISCARD PLANS`); err != nil {
+			return false, err
+		}
+	}
+	_, err := s.t.exec(ctx, `SET LOCAL plan_cache_mode = force_generic_plan`)
+	return true, err
 }
 
 const mostTouched = 5000
@@ -68,6 +96,10 @@ func (s *intakeTx) Take(ctx context.Context, rows []intake.Row) (changed int, pr
 	if err := s.begin(ctx); err != nil {
 		return 0, nil, err
 	}
+	if kind := rows[0].Kind(); kind != s.kind {
+		s.kind, s.taken, s.planned = kind, 0, 0
+	}
+	s.taken += len(rows)
 	switch kind := rows[0].Kind(); kind {
 	case intake.KindLocation:
 		changed, err = takeKind(ctx, s, rows, problems, s.putLocations)
@@ -87,37 +119,73 @@ func (s *intakeTx) Take(ctx context.Context, rows []intake.Row) (changed int, pr
 	return changed, problems, err
 }
 
-// oneLink looks up each resource by itself, and w is our id for it (OFFSET 0 keeps it so). Joined as a whole, every batch
-// would read the whole table; and coalesce may not stand beside a column under row-level security if an index is to serve.
-const oneLink = `LEFT JOIN LATERAL (SELECT l.id, l.remote_version, l.taken_hash FROM ehr_links l WHERE l.kind = $1 AND l.remote_id = r.remote OFFSET 0) l ON true
-		CROSS JOIN LATERAL (SELECT coalesce(l.id, r.local) AS id OFFSET 0) w`
+// knownRow is what is known of a resource before it is taken.
+type knownRow struct {
+	Remote, Local, ID, Version, Hash string // ID "" = there is no row of ours
+	Linked, Here                     bool
+	Clash                            bool // the row of that id is another resource
+}
+
+// known looks each resource up by itself (OFFSET 0 keeps it so: joined as a whole, every batch would read the whole table),
+// by its link or else by the id that ours would have. w is that id: coalesce may not stand beside a column under
+// row-level security if an index is to serve.
+func (s *intakeTx) known(ctx context.Context, kind string, remotes []string) (map[string]knownRow, error) {
+	locals := make(pq.StringArray, len(remotes))
+	for i, r := range remotes {
+		locals[i] = intake.LocalID(kind, r)
+	}
+	var found []knownRow
+	err := s.t.sel(ctx, &found, `SELECT r.remote, r.local, coalesce(l.id, p.id, '') AS id, coalesce(l.remote_version, '') AS version, coalesce(l.taken_hash, '') AS hash,
+		l.id IS NOT NULL AS linked, p.id IS NOT NULL AS here
+		FROM unnest($2::text[], $3::text[]) AS r(remote, local)
+		LEFT JOIN LATERAL (SELECT l.id, l.remote_version, l.taken_hash FROM ehr_links l WHERE l.kind = $1 AND l.remote_id = r.remote OFFSET 0) l ON true
+		CROSS JOIN LATERAL (SELECT coalesce(l.id, r.local) AS id OFFSET 0) w
+		LEFT JOIN LATERAL (SELECT p.id FROM `+intakeTables[kind]+` p WHERE p.id = w.id OFFSET 0) p ON true`, kind, pq.StringArray(remotes), locals)
+	if err != nil {
+		return nil, err
+	}
+	var unsure pq.StringArray
+	for _, f := range found {
+		if f.Here && !f.Linked {
+			unsure = append(unsure, f.ID)
+		}
+	}
+	others, err := s.linked(ctx, kind, unsure)
+	rows := map[string]knownRow{}
+	for _, f := range found {
+		f.Clash = f.Here && !f.Linked && others[f.ID]
+		rows[f.Remote] = f
+	}
+	return rows, err
+}
+
+// linked tells which of our ids are a resource of the EHR. One look for all: as long as PostgreSQL has no statistics of the
+// links it may take the wrong one of their two indexes, and would then read the whole kind for each.
+func (s *intakeTx) linked(ctx context.Context, kind string, ids pq.StringArray) (map[string]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var found []string
+	err := s.t.sel(ctx, &found, `SELECT id::text FROM ehr_links WHERE kind = $1 AND id = ANY ($2)`, kind, ids)
+	are := map[string]bool{}
+	for _, id := range found {
+		are[id] = true
+	}
+	return are, err
+}
 
 // takeKind leaves alone what says nothing new, writes the rest, and notes what every row taken is in the EHR. put returns
 // the number of rows that changed, and sets the problems of those it did not take.
 func takeKind[R intake.Row](ctx context.Context, s *intakeTx, rows []intake.Row, problems []*intake.Problem,
 	put func(context.Context, []*item[R], []*intake.Problem) (int, error)) (int, error) {
 	kind := rows[0].Kind()
-	remotes, locals := make(pq.StringArray, len(rows)), make(pq.StringArray, len(rows))
+	remotes := make([]string, len(rows))
 	for i, r := range rows {
 		remotes[i] = r.Header().Remote
-		locals[i] = intake.LocalID(kind, remotes[i])
 	}
-	var found []struct {
-		Remote, ID, Version, Hash string
-		Linked, Here, Clash       bool
-	}
-	err := s.t.sel(ctx, &found, `SELECT r.remote, coalesce(l.id, p.id, '') AS id, coalesce(l.remote_version, '') AS version, coalesce(l.taken_hash, '') AS hash,
-		l.id IS NOT NULL AS linked, p.id IS NOT NULL AS here, p.id IS NOT NULL AND l.id IS NULL AND o.id IS NOT NULL AS clash
-		FROM unnest($2::text[], $3::text[]) AS r(remote, local)
-		`+oneLink+`
-		LEFT JOIN LATERAL (SELECT p.id FROM `+intakeTables[kind]+` p WHERE p.id = w.id OFFSET 0) p ON true
-		LEFT JOIN LATERAL (SELECT o.id FROM ehr_links o WHERE o.kind = $1 AND o.id = p.id OFFSET 0) o ON true`, kind, remotes, locals)
+	known, err := s.known(ctx, kind, remotes)
 	if err != nil {
 		return 0, err
-	}
-	at := map[string]int{}
-	for i, f := range found {
-		at[f.Remote] = i
 	}
 	var items, links []*item[R]
 	for i, r := range rows {
@@ -126,18 +194,19 @@ func takeKind[R intake.Row](ctx context.Context, s *intakeTx, rows []intake.Row,
 			return 0, fmt.Errorf("db: rows of several kinds")
 		}
 		x := &item[R]{R: row, n: i}
-		if f := found[at[r.Header().Remote]]; f.Clash {
+		f := known[r.Header().Remote]
+		if f.Clash {
 			x.ID = intake.OtherID(kind, f.Remote)
 		} else {
 			x.ID, x.Here, x.Linked, x.Version, x.Hash = f.ID, f.Here, f.Linked, f.Version, f.Hash
 		}
 		if x.ID == "" {
-			x.ID = locals[i]
+			x.ID = f.Local
 		}
 		h := r.Header()
-		known := x.Here && x.Hash == h.Hash
+		said := x.Here && x.Hash == h.Hash
 		echo := s.Echo && x.Here && x.Linked && x.Version != "" && x.Version == h.Version
-		if !known && !echo {
+		if !said && !echo {
 			items = append(items, x)
 		}
 		links = append(links, x)
@@ -176,18 +245,12 @@ func link[R intake.Row](ctx context.Context, s *intakeTx, kind string, items []*
 
 // local gives our ids of resources that rows refer to: linked, or (not linked to anything else) of the same id.
 func (s *intakeTx) local(ctx context.Context, kind string, remotes []string) (map[string]string, error) {
-	locals := make(pq.StringArray, len(remotes))
-	for i, r := range remotes {
-		locals[i] = intake.LocalID(kind, r)
-	}
-	var found []struct{ Remote, ID string }
-	err := s.t.sel(ctx, &found, `SELECT r.remote, p.id FROM unnest($2::text[], $3::text[]) AS r(remote, local)
-		`+oneLink+`
-		JOIN LATERAL (SELECT p.id FROM `+intakeTables[kind]+` p WHERE p.id = w.id OFFSET 0) p ON true
-		WHERE l.id IS NOT NULL OR NOT EXISTS (SELECT FROM ehr_links o WHERE o.kind = $1 AND o.id = p.id)`, kind, pq.StringArray(remotes), locals)
+	known, err := s.known(ctx, kind, remotes)
 	ids := map[string]string{}
-	for _, f := range found {
-		ids[f.Remote] = f.ID
+	for remote, f := range known {
+		if f.Here && !f.Clash {
+			ids[remote] = f.ID
+		}
 	}
 	return ids, err
 }

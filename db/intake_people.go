@@ -30,7 +30,14 @@ func (s *intakeTx) put(ctx context.Context, rows any, statement string, more ...
 	if err != nil || list == "null" {
 		return 0, err
 	}
+	keep, err := s.keepPlans(ctx)
+	if err != nil {
+		return 0, err
+	}
 	n, err := s.t.exec(ctx, statement, append([]any{list, s.t.clinic}, more...)...)
+	if err == nil && keep {
+		_, err = s.t.exec(ctx, planAsTheyAre)
+	}
 	return int(n), err
 }
 
@@ -90,17 +97,22 @@ func (s *intakeTx) checkRecordNumbers(ctx context.Context, items []*item[*intake
 		byMRN[x.R.MRN] = x
 		numbers = append(numbers, x.R.MRN)
 	}
-	var found []struct {
-		ID, MRN, Family, Birth string
-		Linked                 bool
+	var found []struct{ ID, MRN, Family, Birth string }
+	if err := s.t.sel(ctx, &found, `SELECT p.id, p.mrn, p.family, p.birth_date::text AS birth FROM patients p WHERE p.mrn = ANY ($1)`, numbers); err != nil {
+		return err
 	}
-	err := s.t.sel(ctx, &found, `SELECT p.id, p.mrn, p.family, p.birth_date::text AS birth,
-		EXISTS (SELECT FROM ehr_links l WHERE l.kind = 'Patient' AND l.id = p.id) AS linked FROM patients p WHERE p.mrn = ANY ($1)`, numbers)
+	var unsure pq.StringArray
+	for _, f := range found {
+		if f.ID != byMRN[f.MRN].ID {
+			unsure = append(unsure, f.ID)
+		}
+	}
+	linked, err := s.linked(ctx, intake.KindPatient, unsure)
 	for _, f := range found {
 		x := byMRN[f.MRN]
 		switch {
 		case x.ID == f.ID:
-		case !x.Here && !f.Linked && x.R.BirthDate == f.Birth && clinic.Fold(x.R.Family) == clinic.Fold(f.Family):
+		case !x.Here && !linked[f.ID] && x.R.BirthDate == f.Birth && clinic.Fold(x.R.Family) == clinic.Fold(f.Family):
 			x.ID, x.Here = f.ID, true
 		default:
 			problems[x.n] = &intake.Problem{Code: intake.CodeMRNTaken, Words: "another patient has its record number"}

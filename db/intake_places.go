@@ -199,12 +199,21 @@ func (s *intakeTx) checkStarts(ctx context.Context, items []*item[*intake.Slot],
 	var found []struct {
 		At               int
 		Practitioner, ID string
-		Linked           bool
 	}
-	err := s.t.sel(ctx, &found, `SELECT x.at, c.practitioner, coalesce(o.id, '') AS id,
-		EXISTS (SELECT FROM ehr_links k WHERE k.kind = 'Slot' AND k.id = o.id) AS linked
+	err := s.t.sel(ctx, &found, `SELECT x.at, c.practitioner, coalesce(o.id, '') AS id
 		FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS x(at, schedule, starts_at) JOIN schedules c ON c.id = x.schedule
-		LEFT JOIN slots o ON o.clinic = c.clinic AND o.practitioner = c.practitioner AND o.starts_at = x.starts_at ORDER BY x.at`, at, of, pq.Array(starts))
+		LEFT JOIN LATERAL (SELECT o.id FROM slots o WHERE o.practitioner = c.practitioner AND o.starts_at = x.starts_at OFFSET 0) o ON true ORDER BY x.at`,
+		at, of, pq.Array(starts))
+	if err != nil {
+		return err
+	}
+	var others pq.StringArray
+	for _, f := range found {
+		if f.ID != "" && f.ID != items[f.At].ID {
+			others = append(others, f.ID)
+		}
+	}
+	linked, err := s.linked(ctx, intake.KindSlot, others)
 	type start struct {
 		practitioner string
 		at           time.Time
@@ -214,7 +223,7 @@ func (s *intakeTx) checkStarts(ctx context.Context, items []*item[*intake.Slot],
 		x := items[f.At]
 		key := start{f.Practitioner, x.R.StartsAt}
 		switch {
-		case taken[key], f.ID != "" && f.ID != x.ID && (f.Linked || x.Here):
+		case taken[key], f.ID != "" && f.ID != x.ID && (linked[f.ID] || x.Here):
 			problems[x.n] = &intake.Problem{Code: intake.CodeTwice, Words: "its practitioner has another slot of the same start"}
 			continue
 		case f.ID != "" && f.ID != x.ID:

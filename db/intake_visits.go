@@ -179,29 +179,36 @@ func (s *intakeTx) checkOperations(ctx context.Context, items []*item[*intake.Ap
 	return err
 }
 
-// Settle implements intake.Store.
-func (s *intakeTx) Settle(ctx context.Context) ([]string, error) {
-	w := &where{}
-	w.and(`a.status IN ('booked', 'arrived', 'checked-in')`)
+// Settle implements intake.Store. Of many visits all the clinic's are put in their order, of a few each is looked up.
+func (s *intakeTx) Settle(ctx context.Context) (remotes []string, err error) {
+	const of = ` JOIN ehr_links k ON k.kind = 'Appointment' AND k.id = a.id ORDER BY a.starts_at, a.id`
 	if s.all {
-		w.and(`a.changed_at = ? AND a.changed_via = ?`, s.t.now, s.Via)
-	} else {
-		w.and(`a.id = ANY (?)`, s.touched)
+		err = s.t.sel(ctx, &remotes, `SELECT k.remote_id FROM (SELECT v.id, v.starts_at FROM (SELECT id, starts_at, ends_at, changed_at, changed_via, lead(starts_at) OVER line AS next,
+				max(ends_at) OVER (line ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
+			FROM appointments WHERE status IN ('booked', 'arrived', 'checked-in') WINDOW line AS (PARTITION BY practitioner ORDER BY starts_at, id)) v
+			WHERE v.changed_at = $1 AND v.changed_via = $2 AND (v.next < v.ends_at OR v.until > v.starts_at) OFFSET 0) a`+of, s.t.now, s.Via)
+		return remotes, err
 	}
-	var remotes []string
-	err := s.t.sel(ctx, &remotes, `SELECT k.remote_id FROM appointments a JOIN ehr_links k ON k.clinic = a.clinic AND k.kind = 'Appointment' AND k.id = a.id`+w.String()+`
-		AND EXISTS (SELECT FROM appointments b WHERE b.clinic = a.clinic AND b.practitioner = a.practitioner AND b.id <> a.id
-			AND b.status IN ('booked', 'arrived', 'checked-in') AND b.starts_at < a.ends_at AND b.starts_at > a.starts_at - interval '1 day' AND b.ends_at > a.starts_at)
-		ORDER BY a.starts_at, a.id`, w.args...)
+	err = s.t.sel(ctx, &remotes, `SELECT k.remote_id FROM (SELECT a.id, a.starts_at FROM appointments a `+dayBefore("a")+`
+		CROSS JOIN LATERAL (SELECT FROM appointments b WHERE b.practitioner = a.practitioner AND b.starts_at < a.ends_at AND b.starts_at > w.after
+			AND b.ends_at > a.starts_at AND b.id <> a.id AND b.status IN ('booked', 'arrived', 'checked-in') LIMIT 1) b
+		WHERE a.id = ANY ($1) AND a.status IN ('booked', 'arrived', 'checked-in') OFFSET 0) a`+of, s.touched)
 	return remotes, err
+}
+
+// dayBefore reckons w.after, the lower bound of what may reach into a row: no slot and no visit is longer than a day. It
+// stands by itself because timestamptz - interval is not leakproof: in a comparison it would keep the index from serving.
+func dayBefore(row string) string {
+	return `CROSS JOIN LATERAL (SELECT ` + row + `.starts_at - interval '1 day' AS after OFFSET 0) w`
 }
 
 // settleVisits gives visits the slots they cover, and takes from them those they left.
 func (t *Tx) settleVisits(ctx context.Context, visits pq.StringArray) error {
 	var ids []string
 	err := t.sel(ctx, &ids, `SELECT s.id::text FROM slots s WHERE s.appointment = ANY ($1)
-		UNION SELECT s.id::text FROM appointments a JOIN slots s ON s.clinic = a.clinic AND s.practitioner = a.practitioner
-			AND s.starts_at < a.ends_at AND s.starts_at > a.starts_at - interval '1 day' AND s.ends_at > a.starts_at
+		UNION SELECT s.id::text FROM appointments a `+dayBefore("a")+`
+			CROSS JOIN LATERAL (SELECT s.id FROM slots s WHERE s.practitioner = a.practitioner AND s.starts_at < a.ends_at AND s.starts_at > w.after
+				AND s.ends_at > a.starts_at OFFSET 0) s
 		WHERE a.id = ANY ($1)`, visits)
 	if err != nil {
 		return err
@@ -210,35 +217,50 @@ func (t *Tx) settleVisits(ctx context.Context, visits pq.StringArray) error {
 }
 
 // settleSlots says of slots who has them and, of those that came from the EHR, whether they can be booked: free there, or
-// busy with a visit that we know; nothing during leave. Slots that a confirmed change waits for stay as they are.
+// busy with a visit that we know; nothing during leave. Slots that a confirmed change waits for stay as they are. Nothing
+// is locked but what changes; what somebody else changed in between is looked at again.
 func (t *Tx) settleSlots(ctx context.Context, ids []string) error {
-	if len(ids) == 0 {
-		return nil
+	for len(ids) > 0 {
+		again, err := t.settleOnce(ctx, ids)
+		if err != nil {
+			return err
+		}
+		ids = again
 	}
+	return nil
+}
+
+// settleOnce gives those that were changed by another between the look and the change.
+func (t *Tx) settleOnce(ctx context.Context, ids []string) (again []string, err error) {
 	var rows []struct {
 		ID, Practitioner, State, Remote, Zone, Has, Taker string
 		StartsAt, EndsAt                                  time.Time
+		Version                                           int64
+		Retyped                                           bool
 	}
-	err := t.sel(ctx, &rows, `SELECT s.id, s.practitioner, s.state, coalesce(s.remote_status, '') AS remote, l.zone, coalesce(s.appointment, '') AS has,
-			coalesce(v.id, '') AS taker, s.starts_at AS startsat, s.ends_at AS endsat
-		FROM slots s JOIN locations l ON l.clinic = s.clinic AND l.id = s.location
-		LEFT JOIN LATERAL (SELECT a.id FROM appointments a WHERE a.clinic = s.clinic AND a.practitioner = s.practitioner AND a.starts_at < s.ends_at
-			AND a.starts_at > s.starts_at - interval '1 day' AND a.ends_at > s.starts_at AND a.status IN ('booked', 'arrived', 'checked-in') ORDER BY a.starts_at LIMIT 1) v ON true
+	err = t.sel(ctx, &rows, `SELECT s.id, s.practitioner, s.state, coalesce(s.remote_status, '') AS remote, l.zone, coalesce(s.appointment, '') AS has,
+			coalesce(v.id, '') AS taker, s.starts_at AS startsat, s.ends_at AS endsat, s.version,
+			s.remote_status IS NOT NULL AND s.types IS DISTINCT FROM coalesce(s.remote_types, c.types) AS retyped
+		FROM slots s JOIN locations l ON l.clinic = s.clinic AND l.id = s.location JOIN schedules c ON c.clinic = s.clinic AND c.id = s.schedule
+		`+dayBefore("s")+`
+		LEFT JOIN LATERAL (SELECT a.id FROM appointments a WHERE a.practitioner = s.practitioner AND a.starts_at < s.ends_at
+			AND a.starts_at > w.after AND a.ends_at > s.starts_at AND a.status IN ('booked', 'arrived', 'checked-in') ORDER BY a.starts_at LIMIT 1) v ON true
 		WHERE s.id = ANY ($1) AND s.held_by IS NULL`, pq.StringArray(ids))
 	if err != nil || len(rows) == 0 {
-		return err
+		return nil, err
 	}
 	leave, err := t.leaveAround(ctx, len(rows), func(i int) (string, time.Time) { return rows[i].Practitioner, rows[i].StartsAt })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var changed, states, takers pq.StringArray
+	var versions pq.Int64Array
 	for _, r := range rows {
 		state, taker := r.State, r.Taker
 		if r.Remote != "" {
 			zone, err := zoneOf(clinic.Location{Zone: r.Zone})
 			if err != nil {
-				return err
+				return nil, err
 			}
 			switch {
 			case r.Remote != "free" && (taker == "" || r.Remote != "busy" && r.Remote != "busy-tentative"):
@@ -251,13 +273,19 @@ func (t *Tx) settleSlots(ctx context.Context, ids []string) error {
 		} else if state == "closed" && r.Has != taker {
 			taker = ""
 		}
-		changed, states, takers = append(changed, r.ID), append(states, state), append(takers, taker)
+		if state != r.State || taker != r.Has || r.Retyped {
+			changed, states, takers, versions = append(changed, r.ID), append(states, state), append(takers, taker), append(versions, r.Version)
+		}
 	}
-	_, err = t.exec(ctx, `UPDATE slots s SET state = x.state, appointment = nullif(x.taker, ''), types = CASE WHEN s.remote_status IS NULL THEN s.types ELSE coalesce(s.remote_types, c.types) END
-		FROM unnest($1::text[], $2::text[], $3::text[]) AS x(id, state, taker), schedules c
-		WHERE s.id = x.id AND s.held_by IS NULL AND c.clinic = s.clinic AND c.id = s.schedule AND (s.state, s.appointment, s.types) IS DISTINCT FROM
-			(x.state, nullif(x.taker, ''), CASE WHEN s.remote_status IS NULL THEN s.types ELSE coalesce(s.remote_types, c.types) END)`, changed, states, takers)
-	return err
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	err = t.sel(ctx, &again, `WITH settled AS (
+			UPDATE slots s SET state = x.state, appointment = nullif(x.taker, ''), types = CASE WHEN s.remote_status IS NULL THEN s.types ELSE coalesce(s.remote_types, c.types) END
+			FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS x(id, state, taker, version), schedules c
+			WHERE s.id = x.id AND s.version = x.version AND s.held_by IS NULL AND c.clinic = s.clinic AND c.id = s.schedule RETURNING s.id)
+		SELECT x.id FROM unnest($1::text[]) AS x(id) WHERE x.id NOT IN (SELECT id FROM settled)`, changed, states, takers, versions)
+	return again, err
 }
 
 // leaveAround reads the leave of the practitioners on the days from the first of the times to the last.

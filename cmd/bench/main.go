@@ -35,12 +35,13 @@ func main() {
 	ops := flag.Int("ops", 1500, "confirms a series")
 	sizes := flag.String("sizes", "medium,large", "seed sizes the pages are measured on")
 	entries := flag.Int("entries", 1_000_000, "length of the measured trail")
-	only := flag.String("only", "", "confirm, pages, queue, talk, outbox, ehr or audit; all when empty")
+	lines := flag.Int("import-lines", 100_000, "lines of the imported file")
+	only := flag.String("only", "", "confirm, pages, queue, talk, outbox, ehr, import or audit; all when empty")
 	dir := flag.String("data-dir", "", "keep the PostgreSQL here; a temporary one when empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *dir, *only, numbers(*clients), *ops, *entries, strings.Split(*sizes, ","), load); err != nil {
+	if err := run(ctx, *dir, *only, numbers(*clients), *ops, *entries, strings.Split(*sizes, ","), load, *lines); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -56,7 +57,7 @@ func numbers(list string) []int {
 	return out
 }
 
-func run(ctx context.Context, dir, only string, clients []int, ops, entries int, sizes []string, load ehrLoad) error {
+func run(ctx context.Context, dir, only string, clients []int, ops, entries int, sizes []string, load ehrLoad, lines int) error {
 	if dir == "" {
 		made, err := os.MkdirTemp("/tmp", "csbench")
 		if err != nil {
@@ -103,6 +104,11 @@ func run(ctx context.Context, dir, only string, clients []int, ops, entries int,
 	}
 	if only == "" || only == "ehr" {
 		if err := benchEHR(ctx, cluster, quiet, load); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "import" {
+		if err := benchImport(ctx, cluster, quiet, lines); err != nil {
 			return err
 		}
 	}
