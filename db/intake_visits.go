@@ -190,8 +190,8 @@ func (s *intakeTx) Settle(ctx context.Context) (remotes []string, err error) {
 		return remotes, err
 	}
 	err = s.t.sel(ctx, &remotes, `SELECT k.remote_id FROM (SELECT a.id, a.starts_at FROM appointments a `+dayBefore("a")+`
-		CROSS JOIN LATERAL (SELECT FROM appointments b WHERE b.practitioner = a.practitioner AND b.starts_at < a.ends_at AND b.starts_at > w.after
-			AND b.ends_at > a.starts_at AND b.id <> a.id AND b.status IN ('booked', 'arrived', 'checked-in') LIMIT 1) b
+		CROSS JOIN LATERAL (SELECT FROM (SELECT b.id, b.status FROM appointments b WHERE `+overlaps("b", "a")+` OFFSET 0) b
+			WHERE b.id <> a.id AND b.status IN ('booked', 'arrived', 'checked-in') LIMIT 1) b
 		WHERE a.id = ANY ($1) AND a.status IN ('booked', 'arrived', 'checked-in') OFFSET 0) a`+of, s.touched)
 	return remotes, err
 }
@@ -202,13 +202,20 @@ func dayBefore(row string) string {
 	return `CROSS JOIN LATERAL (SELECT ` + row + `.starts_at - interval '1 day' AS after OFFSET 0) w`
 }
 
+// overlaps holds for rows of one practitioner that overlap in time, with dayBefore(row). Practitioner and start are compared
+// as one, which no index can serve but theirs. As long as PostgreSQL has no statistics it would as soon take another: of all
+// practitioners' starts or, where the status stands beside it, that of the exclusion constraint, and read all visits.
+func overlaps(other, row string) string {
+	both := `(` + other + `.practitioner, ` + other + `.starts_at)`
+	return both + ` > (` + row + `.practitioner, w.after) AND ` + both + ` < (` + row + `.practitioner, ` + row + `.ends_at) AND ` + other + `.ends_at > ` + row + `.starts_at`
+}
+
 // settleVisits gives visits the slots they cover, and takes from them those they left.
 func (t *Tx) settleVisits(ctx context.Context, visits pq.StringArray) error {
 	var ids []string
 	err := t.sel(ctx, &ids, `SELECT s.id::text FROM slots s WHERE s.appointment = ANY ($1)
 		UNION SELECT s.id::text FROM appointments a `+dayBefore("a")+`
-			CROSS JOIN LATERAL (SELECT s.id FROM slots s WHERE s.practitioner = a.practitioner AND s.starts_at < a.ends_at AND s.starts_at > w.after
-				AND s.ends_at > a.starts_at OFFSET 0) s
+			CROSS JOIN LATERAL (SELECT s.id FROM slots s WHERE `+overlaps("s", "a")+` OFFSET 0) s
 		WHERE a.id = ANY ($1)`, visits)
 	if err != nil {
 		return err
@@ -243,8 +250,8 @@ func (t *Tx) settleOnce(ctx context.Context, ids []string) (again []string, err 
 			s.remote_status IS NOT NULL AND s.types IS DISTINCT FROM coalesce(s.remote_types, c.types) AS retyped
 		FROM slots s JOIN locations l ON l.clinic = s.clinic AND l.id = s.location JOIN schedules c ON c.clinic = s.clinic AND c.id = s.schedule
 		`+dayBefore("s")+`
-		LEFT JOIN LATERAL (SELECT a.id FROM appointments a WHERE a.practitioner = s.practitioner AND a.starts_at < s.ends_at
-			AND a.starts_at > w.after AND a.ends_at > s.starts_at AND a.status IN ('booked', 'arrived', 'checked-in') ORDER BY a.starts_at LIMIT 1) v ON true
+		LEFT JOIN LATERAL (SELECT a.id FROM (SELECT a.id, a.status, a.starts_at FROM appointments a WHERE `+overlaps("a", "s")+` OFFSET 0) a
+			WHERE a.status IN ('booked', 'arrived', 'checked-in') ORDER BY a.starts_at LIMIT 1) v ON true
 		WHERE s.id = ANY ($1) AND s.held_by IS NULL`, pq.StringArray(ids))
 	if err != nil || len(rows) == 0 {
 		return nil, err

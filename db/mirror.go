@@ -250,10 +250,9 @@ func (m Mirror) Close(ctx context.Context, clinicID, via string, full bool, chan
 	return m.DB.InClinic(ctx, clinicID, func(t *Tx) error {
 		var loose []string
 		err := t.sel(ctx, &loose, fmt.Sprintf(`SELECT s.id::text FROM appointments a %s
-			CROSS JOIN LATERAL (SELECT s.id FROM slots s WHERE s.practitioner = a.practitioner AND s.starts_at < a.ends_at AND s.starts_at > w.after
-				AND s.ends_at > a.starts_at AND s.appointment IS NULL AND s.held_by IS NULL
+			CROSS JOIN LATERAL (SELECT s.id FROM slots s WHERE %s AND s.appointment IS NULL AND s.held_by IS NULL
 				AND (s.state <> 'closed' OR s.remote_status IN ('busy', 'busy-tentative')) OFFSET 0) s
-			WHERE a.starts_at > $1 AND a.status IN ('booked', 'arrived', 'checked-in') LIMIT %d`, dayBefore("a"), mostLoose), t.now)
+			WHERE a.starts_at > $1 AND a.status IN ('booked', 'arrived', 'checked-in') LIMIT %d`, dayBefore("a"), overlaps("s", "a"), mostLoose), t.now)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"net/url"
 	"os"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +56,28 @@ func (c *connections) of(clinicID string) (conn ehr.Connection, has bool) {
 func (c *connections) has(clinicID string) bool {
 	_, has := c.of(clinicID)
 	return has
+}
+
+// shared reports whether another of the clinics has the same EHR: scheme, host and path are equal.
+func (c *connections) shared(clinicID string, clinics []string) bool {
+	mine, has := c.of(clinicID)
+	return has && slices.ContainsFunc(clinics, func(id string) bool {
+		theirs, has := c.of(id)
+		return has && id != clinicID && base(theirs.URL) == base(mine.URL)
+	})
+}
+
+// base is an EHR's address in one spelling.
+func base(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	host, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port) + strings.TrimRight(path.Clean("/"+u.Path), "/")
 }
 
 // connections reads --ehr-url and the file of --ehr-connections. Every address is tried for its form, and every clinic must exist.

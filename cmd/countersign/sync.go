@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"countersign/db"
@@ -110,14 +111,28 @@ const (
 )
 
 // mirrors reads the EHR of every clinic that has one, each minute, each beside the others: a slow one makes no other wait.
+// An EHR that several clinics have is not read by itself: nothing in it says whose a patient is, and each clinic would get
+// the others'.
 func mirrors(d *db.DB, conns *connections, log *slog.Logger) func(context.Context) error {
+	var all, said sync.Map // of the process: *mirror.Mirror by clinic; clinics of which was said that they are not read
 	return eachEHR(d, conns, log, "mirror", func(ctx context.Context, clinicID string, client *ehr.Client) error {
-		m := mirrorFor(d, clinicID, client, "worker", log)
+		kept, _ := all.LoadOrStore(clinicID, mirrorFor(d, clinicID, client, "worker", log))
+		m := kept.(*mirror.Mirror)
 		return every(mirrorPause, func(ctx context.Context) error {
+			clinics, err := d.Clinics(ctx)
+			if err != nil {
+				return err
+			}
+			if conns.shared(clinicID, clinics) {
+				if _, again := said.LoadOrStore(clinicID, true); !again {
+					log.WarnContext(ctx, "ehr: not read by itself, for other clinics have the same EHR; an operator may: countersign sync", "clinic", clinicID)
+				}
+				return nil
+			}
 			if read, err := m.ReadWithin(ctx, mirrorFresh); err != nil || read {
 				return err
 			}
-			_, err := m.Run(ctx, false)
+			_, err = m.Run(ctx, false)
 			return err
 		})(ctx)
 	})

@@ -59,6 +59,7 @@ type File struct {
 	from    io.ReadSeeker
 	result  Result
 	places  map[[12]byte]int // of kind and id
+	kinds   []byte           // by place: which of Kinds it is, from 1; 0 = none
 	urns    map[string]sketch
 	lengths lengths
 }
@@ -117,13 +118,15 @@ func (f *File) each(fn func(Entry) error) error {
 	return err
 }
 
-// index remembers where each resource stands first, as 12 bytes, and the addresses that entries have for each other.
+// index remembers of each entry the kind, as a byte, where each resource stands first, as 12 bytes, and the addresses that entries have for each other.
 func (f *File) index() error {
 	return f.each(func(e Entry) error {
+		f.kinds = append(f.kinds, make([]byte, e.Place+1-len(f.kinds))...)
 		if e.Fault != nil {
 			return nil
 		}
 		s := sketchOf(e)
+		f.kinds[e.Place] = kindCode(s.kind)
 		key := placeKey(s.kind, s.id)
 		if _, ok := f.places[key]; !ok {
 			f.places[key] = e.Place
@@ -134,6 +137,8 @@ func (f *File) index() error {
 		return nil
 	})
 }
+
+func kindCode(kind string) byte { return byte(slices.Index(Kinds(), kind) + 1) }
 
 func placeKey(kind, id string) (key [12]byte) {
 	sum := sha256.Sum256([]byte(kind + "/" + id))
@@ -189,6 +194,7 @@ func (f *File) Into(ctx context.Context, store Store) (*Result, error) {
 
 func (f *File) take(ctx context.Context, store Store, kind string) error {
 	var rows []Row
+	code := kindCode(kind)
 	flush := func() error {
 		if len(rows) == 0 {
 			return nil
@@ -208,7 +214,7 @@ func (f *File) take(ctx context.Context, store Store, kind string) error {
 		return nil
 	}
 	err := f.each(func(e Entry) error {
-		if e.Fault != nil || sketchOf(e).kind != kind {
+		if e.Fault != nil || e.Place >= len(f.kinds) || f.kinds[e.Place] != code {
 			return nil
 		}
 		row, _, p := Map(resolved(e.Raw, f.urns), e.FullURL)

@@ -71,7 +71,7 @@ type Store interface {
 	Close(ctx context.Context, clinic, via string, full bool, changed int) error
 }
 
-// Mirror reads one clinic's EHR.
+// Mirror reads one clinic's EHR. One call at a time.
 type Mirror struct {
 	Clinic string
 	EHR    Caller
@@ -79,6 +79,8 @@ type Mirror struct {
 	IDs    func(prefix string) string
 	Via    string // cli or worker
 	Log    *slog.Logger
+
+	absent map[string]bool // kinds of which was said that the EHR does not have them
 }
 
 // Pass is what came of one kind. Code is why it did not come to its end, "" when it did.
@@ -107,7 +109,7 @@ func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) 
 		if f, ok := err.(*failure); ok {
 			p.Code = f.code
 			passes = append(passes, p)
-			m.Log.WarnContext(ctx, "ehr: reading changes failed", "clinic", m.Clinic, "kind", kind, "code", f.code, "page", p.Pages+1)
+			m.warn(ctx, p)
 			if err := m.Store.Fail(ctx, m.Clinic, kind, f.code); err != nil {
 				return passes, err
 			}
@@ -123,6 +125,20 @@ func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) 
 		passes = append(passes, p)
 	}
 	return passes, m.Store.Close(ctx, m.Clinic, m.Via, whole, changed)
+}
+
+// warn says that a pass failed. That the EHR does not have a kind at all is said once.
+func (m *Mirror) warn(ctx context.Context, p Pass) {
+	if p.Pages == 0 && p.Code == fmt.Sprintf("http_%d", http.StatusNotFound) {
+		if m.absent[p.Kind] {
+			return
+		}
+		if m.absent == nil {
+			m.absent = map[string]bool{}
+		}
+		m.absent[p.Kind] = true
+	}
+	m.Log.WarnContext(ctx, "ehr: reading changes failed", "clinic", m.Clinic, "kind", p.Kind, "code", p.Code, "page", p.Pages+1)
 }
 
 // ReadWithin reports whether a run came to its end so short a time ago, in whatever process.
