@@ -63,8 +63,9 @@ type Sender interface {
 
 // Refused is a no of the receiver, definite unless Temporary. Code is for the record: [a-z0-9_]+, and names nobody.
 type Refused struct {
-	Code      string
-	Temporary bool // try again later
+	Code       string
+	Temporary  bool          // try again later
+	RetryAfter time.Duration // of a temporary one, as the receiver wishes: not before. 0 = it said nothing
 }
 
 func (r *Refused) Error() string { return "outbox: refused: " + r.Code }

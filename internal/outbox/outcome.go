@@ -22,6 +22,7 @@ const (
 	maxUnanswered = 3 // an e-mail has one Message-ID, so a few repeats are one mail to most; then a person decides
 	firstWait     = 30 * time.Second
 	jitter        = 0.2
+	longestWish   = 2 * time.Hour // what a receiver may ask us to wait: a message has its time
 )
 
 // outcome judges the answer to a try. random is in [0, 1).
@@ -36,7 +37,11 @@ func outcome(m Message, providerID string, err error, random float64) Result {
 	case errors.As(err, &no) && !no.Temporary:
 		return Result{State: Failed, Code: plain(no.Code)}
 	case errors.As(err, &no):
-		return again(m, no.Code, random)
+		r := again(m, no.Code, random)
+		if r.State == Queued {
+			r.Wait = max(r.Wait, min(no.RetryAfter, longestWish))
+		}
+		return r
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // a sender that forgot to say so
 		return unanswered(m, CodeNoAnswer, random)
 	}

@@ -45,6 +45,22 @@ func TestWhatBecomesOfATry(t *testing.T) {
 	}
 }
 
+// A receiver that says when to come again is heard, within reason; its wish never makes a try come sooner or more often.
+func TestWhenAReceiverSaysToComeAgain(t *testing.T) {
+	for _, c := range []struct {
+		attempts int
+		after    time.Duration
+		want     string
+	}{
+		{1, 0, "queued 30s"}, {1, time.Second, "queued 30s"}, {1, -time.Hour, "queued 30s"}, {1, 10 * time.Minute, "queued 10m0s"}, {1, 48 * time.Hour, "queued 2h0m0s"}, {8, time.Minute, "dead 0s"},
+	} {
+		r := outcome(Message{Channel: SMS, Attempts: c.attempts}, "", &Refused{Code: "sms_429", Temporary: true, RetryAfter: c.after}, 0.5)
+		if got := fmt.Sprint(r.State, " ", r.Wait); got != c.want {
+			t.Errorf("%v after try %d: %s, want %s", c.after, c.attempts, got, c.want)
+		}
+	}
+}
+
 func TestBackoffDoublesAndParts(t *testing.T) {
 	for attempts := 1; attempts < maxAttempts; attempts++ {
 		full := 30 * time.Second << (attempts - 1)

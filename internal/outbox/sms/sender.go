@@ -101,20 +101,33 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message) (string, error) {
 		return "", &outbox.Ambiguous{Code: "sms_no_answer"}
 	}
 	defer answer.Body.Close()
-	return judge(answer)
+	return judge(answer, at)
 }
 
-func judge(answer *http.Response) (providerID string, err error) {
+// judge: only what says so was not taken. A redirect of a POST may come after the message was taken, as it does where a
+// form is sent, so it says nothing.
+func judge(answer *http.Response, at time.Time) (providerID string, err error) {
 	code := fmt.Sprintf("sms_%d", answer.StatusCode)
 	switch {
 	case answer.StatusCode/100 == 2:
 		return idOf(answer.Body), nil
-	case answer.StatusCode/100 == 3, answer.StatusCode == http.StatusTooEarly, answer.StatusCode == http.StatusTooManyRequests:
-		return "", &outbox.Refused{Code: code, Temporary: true}
+	case answer.StatusCode == http.StatusTooEarly, answer.StatusCode == http.StatusTooManyRequests:
+		return "", &outbox.Refused{Code: code, Temporary: true, RetryAfter: wish(answer.Header.Get("Retry-After"), at)}
 	case answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusRequestTimeout:
 		return "", &outbox.Refused{Code: code}
 	}
 	return "", &outbox.Ambiguous{Code: code}
+}
+
+// wish reads a Retry-After, seconds or an HTTP date; 0 for none that can be read.
+func wish(after string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(after, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if until, err := http.ParseTime(after); err == nil {
+		return max(0, until.Sub(now))
+	}
+	return 0
 }
 
 // idOf is the gateway's name for the message, "" where its answer holds none. That it took the message is said by the

@@ -94,13 +94,13 @@ func TestWhatTheGatewayGets(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
-	for status, want := range map[int]string{200: "sent", 202: "sent", 204: "sent", 301: "later", 302: "later", 307: "later", 308: "later", 400: "no", 401: "no", 404: "no", 422: "no",
+	for status, want := range map[int]string{200: "sent", 202: "sent", 204: "sent", 300: "perhaps", 301: "perhaps", 302: "perhaps", 303: "perhaps", 304: "perhaps", 307: "perhaps", 308: "perhaps", 400: "no", 401: "no", 404: "no", 422: "no",
 		408: "perhaps", 425: "later", 429: "later", 500: "perhaps", 502: "perhaps", 503: "perhaps", 504: "perhaps"} {
 		g, s := start(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "/elsewhere")
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(status)
-			if status != 204 {
+			if status != 204 && status != 304 {
 				io.WriteString(w, `no such number +45 00 20 03 00`)
 			}
 		})
@@ -109,6 +109,21 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%d: %s (%v), %d requests, want %s", status, got, err, len(g.got()), want)
 		}
 		discreet(t, err)
+	}
+}
+
+// A gateway that says when to come again is heard where its no is one for now.
+func TestRetryAfter(t *testing.T) {
+	for after, want := range map[string]time.Duration{"": 0, "0": 0, "90": 90 * time.Second, "-5": 0, "soon": 0, "99999999999999999999": 0,
+		now.Add(3 * time.Minute).UTC().Format(http.TimeFormat): 3 * time.Minute, now.Add(-time.Minute).UTC().Format(http.TimeFormat): 0} {
+		_, s := start(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		var no *outbox.Refused
+		if _, err := s.Send(context.Background(), text()); !errors.As(err, &no) || !no.Temporary || no.RetryAfter != want {
+			t.Errorf("%q: %v, %+v", after, err, no)
+		}
 	}
 }
 
