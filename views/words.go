@@ -135,7 +135,11 @@ func ChannelWord(channel string) string {
 // WarningWord says a plan's warning in words.
 func WarningWord(code string) string {
 	return word(map[string]string{"patient_double_booked": "The patient has another visit at the same time.",
-		"possible_duplicate": "Somebody very like this patient is on record already."}, code)
+		"possible_duplicate":   "Somebody very like this patient is on record already.",
+		proposal.WarnNotSeen:   "No look into the EHR has seen that appointment as it was approved. Look there yourself before you decide.",
+		proposal.WarnDiffers:   "What was seen in the EHR is not what was approved. Look there yourself before you decide.",
+		proposal.WarnMerged:    "The appointment stands in another patient’s record, into which this patient’s was merged. Make sure that it is the same person.",
+		proposal.WarnSeenThere: "A look into the EHR saw something of it there. Look there yourself before you decide: releasing the time could let it be booked twice."}, code)
 }
 
 // StateWord names a proposal state, as an adjective.

@@ -173,6 +173,15 @@ func draftResolution(ctx context.Context, d *drafting) error {
 		f.RemoteID = step.RemoteID
 		d.plan.Messages = append(d.plan.Messages, of.Messages...)
 	}
+	remote := ""
+	if step.RemoteID != nil {
+		remote = *step.RemoteID
+	}
+	warnings, err := op.against(f.Resolution, remote)
+	if err != nil {
+		return err
+	}
+	d.plan.Warnings = append(d.plan.Warnings, warnings...)
 	d.plan.After = &Facts{Patient: of.After.Patient, Operation: f}
 	d.plan.Steps = []Step{{Op: OpResolve, ExpectVersion: &op.Version, FreeSlots: []string{}, TakeSlots: []string{}, Operation: step}}
 	d.rows.add(PinOperation, op.ID, op.Version)

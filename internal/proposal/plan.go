@@ -47,7 +47,7 @@ type Plan struct {
 	Messages    []Message      `json:"messages"`
 	Risk        string         `json:"risk"`
 	RiskReasons []string       `json:"risk_reasons"` // in words
-	Warnings    []string       `json:"warnings"`     // codes: patient_double_booked, possible_duplicate
+	Warnings    []string       `json:"warnings"`     // codes: patient_double_booked, possible_duplicate; of a resolution see resolve_warn.go
 	ExpiresAt   time.Time      `json:"expires_at"`
 }
 

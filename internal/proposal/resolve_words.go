@@ -99,6 +99,9 @@ func (f *OperationFacts) known() string {
 	if f.TwoBookings {
 		sent = "Two bookings may be held: the new one was written, and the old one is not known to be ended"
 	}
+	if f.Code != nil && *f.Code == sawWrongPatient {
+		sent += ", and its answer named another patient"
+	}
 	return sent + ". " + SeenWords(f.Seen)
 }
 
