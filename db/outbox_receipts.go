@@ -12,8 +12,8 @@ import (
 // StoreReceipt writes a receipt down as it came; one that is known already changes nothing. It is outside every clinic:
 // whose message it is about shows when that clinic looks.
 func (d *DB) StoreReceipt(ctx context.Context, r outbox.Receipt) error {
-	_, err := d.pool.ExecContext(ctx, `INSERT INTO outbox_receipts (event, message, status, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-		r.Event, r.Message, r.Status, r.At)
+	_, err := d.pool.ExecContext(ctx, `INSERT INTO outbox_receipts (event, message, status, at, clinic) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+		r.Event, r.Message, r.Status, r.At, orNull(r.Clinic))
 	return translate(err)
 }
 
@@ -29,13 +29,13 @@ type waitingReceipt struct {
 }
 
 // TakeReceipts gives the clinic's messages the states that waiting receipts say, and tells whether there may be more. A
-// receipt for a message that is just being sent waits until that has ended; one whose message nobody knows waits for two
-// days and then only stays written down.
+// receipt for a message that is just being sent waits until that has ended; one whose message nobody knows, or that names
+// another clinic's or no SMS, waits for two days and then only stays written down.
 func (d *DB) TakeReceipts(ctx context.Context, clinicID string, ids func(prefix string) string) (more bool, err error) {
 	err = d.InClinic(ctx, clinicID, func(t *Tx) error {
 		var rows []waitingReceipt
 		if err := t.sel(ctx, &rows, `SELECT r.event, r.message, r.status, r.at, o.state, o.attempts, o.unanswered, o.proposal, o.revision, o.plan_hash
-			FROM outbox_receipts r JOIN outbox o ON o.id = r.message
+			FROM outbox_receipts r JOIN outbox o ON o.id = r.message AND o.channel = 'sms' AND o.clinic = coalesce(r.clinic, o.clinic)
 			WHERE r.taken_at IS NULL AND r.received_at > app_now() - interval '2 days' AND o.state <> 'sending'
 			ORDER BY r.received_at, r.event LIMIT 100 FOR UPDATE OF r, o SKIP LOCKED`); err != nil {
 			return err

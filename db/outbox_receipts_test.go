@@ -141,3 +141,43 @@ func TestReceiptsOfAnotherClinic(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A receipt that says whose message it speaks of means no other clinic's, though the id is the same.
+func TestAReceiptThatNamesItsClinic(t *testing.T) {
+	for clinic, want := range map[string]string{"lake": "sent 0", "hav": "delivered 1", "": "delivered 1"} {
+		d := desktest.New(t)
+		id := texted(d)
+		at := time.Date(2026, 6, 3, 8, 32, 0, 0, time.UTC)
+		if err := d.DB.StoreReceipt(context.Background(), outbox.Receipt{Event: "e", Message: id, Clinic: clinic, Status: "delivered", At: at}); err != nil {
+			t.Fatal(err)
+		}
+		take(d)
+		if got := d.Text(`SELECT state || ' ' || (SELECT count(taken_at) FROM outbox_receipts) FROM outbox WHERE id = $1`, id); got != want {
+			t.Errorf("%q: %s, want %s", clinic, got, want)
+		}
+		if _, err := d.Root.Exec(`UPDATE outbox_receipts SET clinic = 'other'`); err == nil {
+			t.Error("what a gateway said was changed")
+		}
+	}
+}
+
+// The SMS gateway has no word in an e-mail, whatever state it is in.
+func TestReceiptsTouchNoEMail(t *testing.T) {
+	d := desktest.New(t)
+	ana := d.Actor("ana")
+	r := d.Propose(ana, d.Move("apt_maria", d.At(1, 14, 0)))
+	if _, err := d.Desk.Confirm(context.Background(), ana, desktest.Deciding(r, "k")); err != nil {
+		t.Fatal(err)
+	}
+	id := d.Text(`SELECT id FROM outbox WHERE proposal = $1 AND kind = 'change' AND channel = 'email'`, r.ID)
+	for i, state := range []string{"sent", "unknown", "failed", "dead", "queued"} {
+		d.Exec(`UPDATE outbox SET state = $2, attempts = 1 WHERE id = $1`, id, state)
+		for _, status := range outbox.ReceiptStatuses {
+			stored(d, fmt.Sprint(status, i), id, status)
+		}
+		take(d)
+		if got := d.Text(`SELECT state || ' ' || (SELECT count(taken_at) FROM outbox_receipts) FROM outbox WHERE id = $1`, id); got != state+" 0" {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}

@@ -116,9 +116,31 @@ func TestForgedReceipts(t *testing.T) {
 		"no event": {422, func() *http.Response {
 			return s.receipt(fmt.Sprintf(`{"message":%q,"status":"sent"}`, id), now, gatewaySecret)
 		}},
-		"no time": {400, func() *http.Response {
+		"no time": {422, func() *http.Response {
 			return s.receipt(strings.Replace(body, "null", `"10:32"`, 1), now, gatewaySecret)
 		}},
+		"a time in numbers": {422, func() *http.Response {
+			return s.receipt(strings.Replace(body, "null", `1780475520`, 1), now, gatewaySecret)
+		}},
+		"an event in numbers": {422, func() *http.Response {
+			return s.receipt(strings.Replace(body, `"e1"`, `1`, 1), now, gatewaySecret)
+		}},
+		"no clinic's id": {422, func() *http.Response {
+			return s.receipt(strings.Replace(body, "{", `{"clinic":"a b",`, 1), now, gatewaySecret)
+		}},
+		"a status twice": {400, func() *http.Response {
+			return s.receipt(strings.Replace(body, "{", `{"status":"failed",`, 1), now, gatewaySecret)
+		}},
+		"another's member twice": {400, func() *http.Response {
+			return s.receipt(strings.Replace(body, "{", `{"carrier":{"a":1,"a":2},`, 1), now, gatewaySecret)
+		}},
+		"a name in capitals": {422, func() *http.Response {
+			return s.receipt(strings.Replace(body, `"status"`, `"Status"`, 1), now, gatewaySecret)
+		}},
+		"two objects":      {400, func() *http.Response { return s.receipt(body+"{}", now, gatewaySecret) }},
+		"a list":           {400, func() *http.Response { return s.receipt("["+body+"]", now, gatewaySecret) }},
+		"null":             {400, func() *http.Response { return s.receipt("null", now, gatewaySecret) }},
+		"no UTF-8":         {400, func() *http.Response { return s.receipt(strings.Replace(body, "e1", "e\xff", 1), now, gatewaySecret) }},
 		"too long":         {413, func() *http.Response { return s.receipt(body+strings.Repeat(" ", maxBody), now, gatewaySecret) }},
 		"another media":    {415, func() *http.Response { return s.receipt(body, now, gatewaySecret, "Content-Type", "text/plain") }},
 		"without a secret": {404, func() *http.Response { return newDeskSite(t).receipt(body, now, gatewaySecret) }},

@@ -9,6 +9,7 @@ import (
 type Receipt struct {
 	Event   string // the gateway's name for this saying: it says one thing once
 	Message string // id of the outbox
+	Clinic  string // whose message it is; "" = the gateway did not say
 	Status  string // one of ReceiptStatuses
 	At      time.Time
 }
