@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lib/pq"
@@ -202,12 +203,12 @@ func dayBefore(row string) string {
 	return `CROSS JOIN LATERAL (SELECT ` + row + `.starts_at - interval '1 day' AS after OFFSET 0) w`
 }
 
-// overlaps holds for rows of one practitioner that overlap in time, with dayBefore(row). Practitioner and start are compared
-// as one, which no index can serve but theirs. As long as PostgreSQL has no statistics it would as soon take another: of all
-// practitioners' starts or, where the status stands beside it, that of the exclusion constraint, and read all visits.
+// overlaps holds for rows of one practitioner that overlap in time, with dayBefore(row). The status of a visit may not stand
+// beside it but only outside of an OFFSET 0: as long as PostgreSQL has no statistics it would as soon take the index of the
+// exclusion constraint, and read all visits of the practitioner.
 func overlaps(other, row string) string {
-	both := `(` + other + `.practitioner, ` + other + `.starts_at)`
-	return both + ` > (` + row + `.practitioner, w.after) AND ` + both + ` < (` + row + `.practitioner, ` + row + `.ends_at) AND ` + other + `.ends_at > ` + row + `.starts_at`
+	return strings.NewReplacer("o.", other+".", "r.", row+".").Replace(`o.practitioner = r.practitioner AND o.starts_at > w.after
+				AND o.starts_at < r.ends_at AND o.ends_at > r.starts_at`)
 }
 
 // settleVisits gives visits the slots they cover, and takes from them those they left.

@@ -2,6 +2,7 @@ package mirrortest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,11 +73,34 @@ func TestALargeFileReadsNoTableForEachRow(t *testing.T) {
 	for _, name := range []string{"first", "again"} {
 		n, rows := read(second)
 		t.Logf("%s: %d entries read for %d rows", name, n, rows)
-		if n > 60*rows {
+		if n > 120*rows {
 			t.Errorf("%s: %d entries of tables and indexes read for %d rows", name, n, rows)
 		}
 	}
 	if got := one(t, desk, `SELECT count(*) FROM slots WHERE clinic = 'hav' AND id LIKE 'n\_%' AND (state = 'open') AND (appointment = 'n_a' || substr(id, 4) OR appointment IS NULL AND remote_status = 'free')`); got != "4000" {
 		t.Errorf("%s slots stand as the file says", got)
+	}
+}
+
+// Two imports of one clinic at a time: one waits for the other, and then finds that it brings nothing new.
+func TestTwoImportsAtOnceAreOneAfterTheOther(t *testing.T) {
+	d := desktest.New(t)
+	text := largeFile(1)
+	kept := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.Reverse(kept) // in the other order each would wait for the other's rows
+	changed := make(chan int, 2)
+	for _, text := range []string{text, strings.Join(kept, "\n") + "\n"} {
+		go func() {
+			n := -1
+			defer func() { changed <- n }()
+			r := taken(t, d, text)
+			n = 0
+			for _, rows := range r.Changed {
+				n += rows
+			}
+		}()
+	}
+	if one, other := <-changed, <-changed; max(one, other) != len(kept) || min(one, other) != 0 {
+		t.Errorf("one changed %d rows, the other %d, of %d", one, other, len(kept))
 	}
 }
