@@ -94,6 +94,9 @@ func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointm
 	if err != nil || changed == 0 {
 		return changed, err
 	}
+	if err := s.tell(ctx, written); err != nil {
+		return 0, err
+	}
 	if s.all = s.all || len(s.touched)+len(written) > mostTouched; !s.all {
 		s.touched = append(s.touched, written...)
 	}

@@ -41,6 +41,8 @@ const (
 	BookAppointment   = "appointment.book"
 	CancelAppointment = "appointment.cancel"
 	SetStatus         = "appointment.status"
+	MirrorAppointment = "appointment.mirror" // it changed in the EHR, and so here
+	ImportAppointment = "appointment.import" // a file said it anew
 	ChangePolicy      = "policy.change"
 	ReadPolicy        = "policy.read"
 	RegisterPatient   = "patient.register"
@@ -85,7 +87,7 @@ const (
 func Actions() []string {
 	return []string{SignIn, SignOut, ReadPatient, ReadAppointment, SearchPatients, ListAppointments, ReadDay, ReadProposal, ListProposals, Propose, Revise,
 		Approve, Confirm, Reject, Withdraw, Expire, PlanTampered, ClaimProposal, ReleaseProposal, DelegateProposal, EscalateProposal,
-		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
+		CommentProposal, MoveAppointment, BookAppointment, CancelAppointment, SetStatus, MirrorAppointment, ImportAppointment, ChangePolicy, ReadPolicy, RegisterPatient, UpdateContact,
 		SendMessage, RetryMessage, ListMessages, ReceiveReceipt, ReadAudit, ReadEvidence, FinishBulk, StopBulk, ListLeave, SaveLeave, EndLeave, ListWaiting, AddWaiting, EndWaiting, ListRebooking, CloseRebooking, ListAgents, GrantBypass, EndBypass,
 		ExportAudit, TakeCheckpoint, TakeReceipt, SetRetention, CutTrail,
 		SendToEHR, AnswerOfEHR, LookIntoEHR, AlarmEHR, ImportFile, SyncEHR, ListOperations, ReadOperation, LookOperation, ResolveOperation}
