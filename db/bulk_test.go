@@ -2,11 +2,13 @@ package db_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"countersign/db"
 	"countersign/db/desktest"
 	"countersign/internal/audit"
 	"countersign/internal/clinic"
@@ -86,6 +88,16 @@ func TestABulkRunsItemByItemAndMovedOnesFailAlone(t *testing.T) {
 	}
 	if got := d.Text(`SELECT count(*) FROM outbox WHERE proposal = $1 AND kind <> 'reminder'`, r.ID); got != fmt.Sprint(reached(r)-2) {
 		t.Fatal("messages:", got, reached(r))
+	}
+	if err := d.DB.Read(ctx, "hav", func(tx *db.Tx) error { // they are many patients', and shown like any other
+		all, _, err := tx.Messages(ctx, db.MessageFilter{Limit: 100})
+		of, more := tx.MessagesOf(ctx, r.ID)
+		if want := d.Text(`SELECT count(*) FROM outbox`); fmt.Sprint(len(all)) != want || len(of) != len(all) || want == "0" {
+			t.Errorf("%d messages shown, %d on the card, of %s", len(all), len(of), want)
+		}
+		return errors.Join(err, more)
+	}); err != nil {
+		t.Fatal(err)
 	}
 	if got := d.Text(`SELECT count(*) FROM appointments WHERE clinic = 'hav' AND version = 2 AND proposal = $1`, r.ID); got != "12" {
 		t.Fatal("visits changed:", got)

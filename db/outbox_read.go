@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"countersign/internal/refusal"
@@ -23,15 +24,14 @@ type OutboxRow struct {
 	SentAt                                                           *time.Time `db:"sent_at"`
 	ReceiptAt                                                        *time.Time `db:"receipt_at"`
 	NextAt                                                           time.Time  `db:"next_at"`
-	PatientName                                                      string     `db:"patient_name"`
 	Zone                                                             string
 }
 
 const outboxColumns = `o.id, coalesce(o.appointment, '') AS appointment, o.version, o.kind, o.channel, o.recipient, o.subject, o.body, o.state, o.attempts, o.unanswered, o.last_code, o.proposal, o.revision,
-	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.receipt_at, o.next_at, p.given || ' ' || p.family AS patient_name, coalesce(l.zone, '') AS zone`
+	o.plan_hash, o.created_at, o.send_at, o.sent_at, o.receipt_at, o.next_at, coalesce(l.zone, '') AS zone`
 
-// A message about no visit has no zone, and its patient is that of its proposal.
-const outboxTables = ` FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal JOIN patients p ON p.clinic = q.clinic AND p.id = q.patient
+// A message about no visit has no zone.
+const outboxTables = ` FROM outbox o
 	LEFT JOIN appointments a ON a.clinic = o.clinic AND a.id = o.appointment LEFT JOIN locations l ON l.clinic = a.clinic AND l.id = a.location`
 
 // MessageFilter narrows Messages; zero members do not.
@@ -59,13 +59,18 @@ func (t *Tx) Messages(ctx context.Context, f MessageFilter) (rows []OutboxRow, n
 		}
 		w.and(`(o.created_at, o.id) < (?, ?)`, at, id)
 	}
-	w.args = append(w.args, f.Limit+1)
-	err = t.sel(ctx, &rows, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+w.last(), w.args...)
+	err = t.sel(ctx, &rows, `SELECT `+outboxColumns+outboxTables+w.String()+` ORDER BY o.created_at DESC, o.id DESC LIMIT `+strconv.Itoa(f.Limit+1), w.args...)
 	if err == nil && len(rows) > f.Limit {
 		rows = rows[:f.Limit]
 		next = MakeCursor(rows[f.Limit-1].CreatedAt, rows[f.Limit-1].ID)
 	}
 	return rows, next, err
+}
+
+// NotTold counts the clinic's messages of which somebody should see that the patient knows, on the index of these.
+func (t *Tx) NotTold(ctx context.Context) (n int, err error) {
+	err = t.get(ctx, &n, `SELECT count(*) FROM outbox o WHERE o.state IN (`+notTold+`)`)
+	return n, err
 }
 
 // MessagesOf lists the messages of one proposal.

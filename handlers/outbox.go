@@ -35,6 +35,9 @@ func (s *Server) answerOutbox(c echo.Context, status int, flash views.Flash) err
 			return err
 		}
 		p.Flash = flash
+		if p.NotTold, err = t.NotTold(ctx); err != nil {
+			return err
+		}
 		rows, older, err := t.Messages(ctx, f)
 		if err != nil {
 			return err

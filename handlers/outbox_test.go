@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,6 +151,40 @@ func TestMessagesHavePages(t *testing.T) {
 	count := func(a reply) int { return strings.Count(a.body, "<blockquote>") }
 	if n, m := count(first), count(b.get(older)); n != 50 || m != 12 { // and the move and its reminder
 		t.Errorf("%d and %d messages", n, m)
+	}
+}
+
+// The page of all messages says how many need somebody, of this clinic alone, and leads to them without a script.
+func TestMessagesThatNeedSomebody(t *testing.T) {
+	s := newDeskSite(t)
+	r := s.confirmedMove(t)
+	s.Exec(`INSERT INTO proposals (clinic, id, action, state, outcome, expires_at, risk, created_by, created_kind, created_name, owner, owner_name, created_via, decided_by)
+		SELECT 'lake', id, action, state, outcome, expires_at, risk, created_by, created_kind, created_name, owner, owner_name, created_via, decided_by FROM proposals WHERE id = $1`, r.ID)
+	s.Exec(`INSERT INTO revisions (clinic, proposal, revision, plan_hash, plan_bytes, expires_at, created_by, created_name)
+		SELECT 'lake', proposal, revision, plan_hash, plan_bytes, expires_at, created_by, created_name FROM revisions WHERE proposal = $1`, r.ID)
+	b := s.as("ana")
+	if a := b.get("/outbox"); strings.Contains(a.body, "not-told") {
+		t.Error("nothing failed, and somebody is needed")
+	}
+	for i, state := range []string{"failed", "dead", "unknown", "undelivered", "superseded", "suppressed", "expired", "delivered", "queued"} {
+		for _, clinic := range []string{"hav", "lake"} {
+			s.Exec(`INSERT INTO outbox (clinic, id, appointment, version, kind, channel, recipient, body, proposal, revision, plan_hash, state)
+				SELECT q.clinic, $2, a.id, $6, 'change', 'email', 'a@example.test', 'x', q.id, 1, $3, $5 FROM proposals q, appointments a
+				WHERE q.clinic = $4 AND a.clinic = q.clinic AND q.id = $1 ORDER BY a.id LIMIT 1`, r.ID, "x"+strconv.Itoa(i), r.PlanHash, clinic, state, 100+i)
+		}
+		a, want := b.get("/outbox"), min(i+1, 4)
+		a.says(t, map[bool]string{true: "1 message needs somebody.", false: strconv.Itoa(want) + " messages need somebody."}[want == 1])
+		if n := strings.Count(b.get(attrOf(t, a.body, "/outbox?state=attention")).body, "<blockquote>"); n != want {
+			t.Errorf("%d are shown, want %d", n, want)
+		}
+	}
+	if got := s.Text(`SELECT count(*) FROM outbox WHERE clinic = 'lake'`); got != "9" {
+		t.Error("planted elsewhere:", got)
+	}
+	for _, state := range []string{"attention", "queued"} {
+		if a := b.get("/outbox?state=" + state); strings.Contains(a.body, "not-told") {
+			t.Error("said again on", state)
+		}
 	}
 }
 

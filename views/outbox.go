@@ -13,6 +13,7 @@ type OutboxPage struct {
 	Shell
 	Messages []OutboxMessage
 	State    string // filter: "" = all
+	NotTold  int    // messages of the clinic that the filter Attention finds, on whichever page
 	Older    string // cursor, "" = the end
 	Demo     bool   // show the switch POST /outbox/demo, field fail=on|off
 	Failing  bool   // the switch is on
@@ -86,6 +87,17 @@ func codeWord(code string) string {
 }
 
 func retryURL(id string) string { return "/outbox/" + url.PathEscape(id) + "/retry" }
+
+// notToldWords say how many wait for somebody.
+func (p OutboxPage) notToldWords() string {
+	if p.NotTold == 1 {
+		return "1 message needs somebody."
+	}
+	return Count(p.NotTold, "message") + " need somebody."
+}
+
+// attentionURL shows them alone.
+const attentionURL = "/outbox?state=" + Attention
 
 func outboxURL(state, cursor string) string {
 	q := url.Values{"cursor": {cursor}}

@@ -10,7 +10,10 @@ import (
 
 func lists() []Item {
 	outbox := views.OutboxPage{Shell: shell(views.NavOutbox), Messages: mails(), Older: "c1"}
+	outbox.NotTold = 5
 	demo := outbox
+	one := outbox
+	one.NotTold = 1
 	demo.Demo = true
 	failing := demo
 	failing.Failing, failing.State = true, "failed"
@@ -34,6 +37,7 @@ func lists() []Item {
 		{Name: "queue-failed", Component: views.Queue(queueEnded(views.QueueFailed))},
 		{Name: "queue-empty", Component: views.Queue(views.QueuePage{Shell: nothing(), View: views.QueueMine, Here: "/queue", Filters: queue().Filters})},
 		{Name: "outbox", Component: views.Outbox(outbox)},
+		{Name: "outbox-one-not-told", Component: views.Outbox(one)},
 		{Name: "outbox-demo", Component: views.Outbox(demo)},
 		{Name: "outbox-demo-failing", Component: views.Outbox(failing)},
 		{Name: "outbox-empty", Component: views.Outbox(views.OutboxPage{Shell: shell(views.NavOutbox)})},
