@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -11,14 +12,20 @@ import (
 	"countersign/internal/ehr/intake"
 )
 
-// visitHere is what is known here of a visit that comes in.
-type visitHere struct {
-	ID, Patient  string
-	Starts, Ends time.Time
+// visitRow is a visit as it is written.
+type visitRow struct {
+	ID, Patient, Practitioner, Location, Type, Status, Reason string
+	Starts, Ends                                              time.Time
 }
 
-// putVisits adds appointments, or brings them to what the EHR says. What a change of our own is on its way to is left for
-// the reconciler.
+// visitHere is what is known here of a visit that comes in.
+type visitHere struct {
+	ID, Patient, Location, Type, Reason string
+	Starts, Ends                        time.Time
+}
+
+// putVisits adds appointments, or brings them to what the EHR says: of what it says nothing, ours stays. What a change of
+// our own is on its way to is left for the reconciler.
 func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointment], problems []*intake.Problem) (int, error) {
 	var patients, people, places []string
 	var ids pq.StringArray
@@ -34,33 +41,33 @@ func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointm
 	if err != nil {
 		return 0, err
 	}
-	placeOf, err := s.placesOf(ctx, items, places)
-	if err != nil {
-		return 0, err
-	}
 	var known []visitHere
-	if err := s.t.sel(ctx, &known, `SELECT id, patient, starts_at AS starts, ends_at AS ends FROM appointments WHERE id = ANY ($1) FOR UPDATE`, ids); err != nil {
+	if err := s.t.sel(ctx, &known, `SELECT id, patient, location, type, coalesce(reason_code, '') AS reason, starts_at AS starts, ends_at AS ends
+		FROM appointments WHERE id = ANY ($1) FOR UPDATE`, ids); err != nil {
 		return 0, err
 	}
 	here := map[string]visitHere{}
 	for _, k := range known {
 		here[k.ID] = k
 	}
+	placeOf, err := s.placesOf(ctx, items, places, here)
+	if err != nil {
+		return 0, err
+	}
 	if err := s.checkOperations(ctx, items, problems); err != nil {
+		return 0, err
+	}
+	if err := s.checkMarks(ctx, items, problems); err != nil {
 		return 0, err
 	}
 	if _, err := s.t.exec(ctx, `SET CONSTRAINTS appointments_no_overlap DEFERRED`); err != nil {
 		return 0, err
 	}
-	type row struct {
-		ID, Patient, Practitioner, Location, Type, Status, Reason string
-		Starts, Ends                                              time.Time
-	}
-	var rows []row
+	var rows []visitRow
 	var written pq.StringArray
 	for _, x := range items {
 		a := x.R
-		r := row{x.ID, patientOf[a.Patient], practitionerOf[a.Practitioner], placeOf[x.n], s.typeID(a.Type), a.Status, a.ReasonCode, a.StartsAt, a.EndsAt}
+		r := visitRow{x.ID, patientOf[a.Patient], practitionerOf[a.Practitioner], placeOf[x.n], s.typeID(a.Type), a.Status, a.ReasonCode, a.StartsAt, a.EndsAt}
 		was, isHere := here[x.ID]
 		switch {
 		case problems[x.n] != nil:
@@ -79,8 +86,17 @@ func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointm
 			if a.StartsAt.IsZero() {
 				r.Starts, r.Ends = was.Starts, was.Ends
 			}
+			if r.Type == "" {
+				r.Type = was.Type
+			}
+			if r.Reason == "" && r.Status == clinic.StatusCancelled {
+				r.Reason = cmp.Or(was.Reason, "other")
+			}
 			rows, written = append(rows, r), append(written, x.ID)
 		}
+	}
+	if err := s.giveTypes(ctx, rows); err != nil {
+		return 0, err
 	}
 	changed, err := s.put(ctx, rows, `INSERT INTO appointments AS o (clinic, id, patient, practitioner, location, type, status, reason_code, during, changed_by, changed_via, changed_at)
 		SELECT $2, x."ID", x."Patient", x."Practitioner", x."Location", x."Type", x."Status", nullif(x."Reason", ''), tstzrange(x."Starts", x."Ends"), $3, $4, $5
@@ -104,8 +120,8 @@ func (s *intakeTx) putVisits(ctx context.Context, items []*item[*intake.Appointm
 }
 
 // placesOf gives the location of each visit, by its place in the batch: the one it names, else that of its slot, else the
-// clinic's only one.
-func (s *intakeTx) placesOf(ctx context.Context, items []*item[*intake.Appointment], named []string) (map[int]string, error) {
+// one it has here, else the clinic's only one.
+func (s *intakeTx) placesOf(ctx context.Context, items []*item[*intake.Appointment], named []string, here map[string]visitHere) (map[int]string, error) {
 	locations, err := s.local(ctx, intake.KindLocation, named)
 	if err != nil {
 		return nil, err
@@ -149,9 +165,7 @@ func (s *intakeTx) placesOf(ctx context.Context, items []*item[*intake.Appointme
 		placeOf[f.ID] = f.Location
 	}
 	for i, n := range missing {
-		if places[n] = placeOf[slotOf[slots[i]]]; places[n] == "" {
-			places[n] = only
-		}
+		places[n] = cmp.Or(placeOf[slotOf[slots[i]]], here[at[i]].Location, only)
 	}
 	return places, nil
 }

@@ -100,6 +100,9 @@ func (t *Tx) mirror(ctx context.Context, kind string, rows []intake.Row, broken 
 	for _, r := range rows {
 		if without[r.Header().Remote] {
 			faults[r.Header().Remote] = intake.CodeOverlap
+			if a, ok := r.(*intake.Appointment); ok && len(a.Operations) > 0 {
+				faults[r.Header().Remote] = intake.CodeDuplicate
+			}
 		} else {
 			these = append(these, r)
 		}
@@ -183,7 +186,7 @@ func (t *Tx) putDrift(ctx context.Context, kind string, codes map[string]string)
 func (m Mirror) Retry(ctx context.Context, clinicID, kind string, before time.Time, most int) (ids []string, err error) {
 	err = m.DB.Read(ctx, clinicID, func(t *Tx) error {
 		ids = nil
-		return t.sel(ctx, &ids, `SELECT remote_id FROM ehr_drift WHERE kind = $1 AND remote_id <> '' AND last_at < $2 ORDER BY last_at, remote_id LIMIT $3`, kind, before, most)
+		return t.sel(ctx, &ids, `SELECT remote_id FROM ehr_drift WHERE kind = $1 AND remote_id <> '' AND code <> '`+intake.CodeBadID+`' AND last_at < $2 ORDER BY last_at, remote_id LIMIT $3`, kind, before, most)
 	})
 	return ids, err
 }
@@ -230,6 +233,9 @@ func (m Mirror) Finish(ctx context.Context, clinicID, kind string, since time.Ti
 		_, err := t.exec(ctx, `INSERT INTO ehr_cursors AS o (clinic, kind, since, full_at, read_at) VALUES ($1, $2, $3, CASE WHEN $4::boolean THEN $5::timestamptz END, $5)
 			ON CONFLICT (clinic, kind) DO UPDATE SET since = excluded.since, full_at = coalesce(excluded.full_at, o.full_at), read_at = excluded.read_at, code = NULL`,
 			t.clinic, kind, since, full, started)
+		if err == nil && full { // what has no id can be neither asked for nor named: it was there, or not
+			_, err = t.exec(ctx, `DELETE FROM ehr_drift WHERE kind = $1 AND code = $2 AND last_at < $3`, kind, intake.CodeBadID, started)
+		}
 		return err
 	})
 }

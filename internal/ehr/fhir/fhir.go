@@ -25,12 +25,15 @@ func At(t time.Time) *Instant { return &Instant{t.UTC().Truncate(time.Second)} }
 // ErrNoOffset: a time of day without an offset is not guessed at.
 var ErrNoOffset = errors.New("fhir: an instant without an offset")
 
+// ErrNoTime: a text that is no instant, or one of a time that does not exist.
+var ErrNoTime = errors.New("fhir: a time that does not exist")
+
 // MarshalJSON writes RFC 3339 with the offset it has.
 func (i Instant) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + i.Format(time.RFC3339Nano) + `"`), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Errors: ErrNoOffset; any other text that is no instant.
+// UnmarshalJSON implements json.Unmarshaler. Errors: ErrNoOffset, ErrNoTime.
 func (i *Instant) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, text)
@@ -38,7 +41,7 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 		if _, zoneless := time.Parse(`"2006-01-02T15:04:05"`, text); zoneless == nil {
 			return ErrNoOffset
 		}
-		return errors.New("fhir: not an instant")
+		return ErrNoTime
 	}
 	i.Time = t
 	return nil
@@ -141,6 +144,9 @@ func malformed(err error) error {
 	}
 	var semantic *json.SemanticError
 	if errors.As(err, &semantic) {
+		if errors.Is(err, ErrNoTime) { // only members that we know are read as times: their names are nobody's words
+			return fmt.Errorf("fhir: %s is not a time that exists", semantic.JSONPointer.LastToken())
+		}
 		return fmt.Errorf("fhir: a member of the wrong kind at byte %d", semantic.ByteOffset)
 	}
 	return errors.New("fhir: malformed resource")

@@ -131,7 +131,7 @@ func (f *File) index() error {
 		if _, ok := f.places[key]; !ok {
 			f.places[key] = e.Place
 		}
-		if len(e.FullURL) > len(urn) && e.FullURL[:len(urn)] == urn && looseShape.MatchString(s.id) && slices.Contains(Kinds(), s.kind) {
+		if len(e.FullURL) > len(urn) && e.FullURL[:len(urn)] == urn && ValidRemote(s.id) && slices.Contains(Kinds(), s.kind) {
 			f.urns[e.FullURL] = s
 		}
 		return nil

@@ -61,3 +61,23 @@ func TestContactIsNotGuessed(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with a time is said by the member's name, and nothing of what stands there.
+func TestATimeThatDoesNotExistIsNamed(t *testing.T) {
+	for start, want := range map[string]string{
+		"2026-12-22T838:59:59+01:00": "start is not a time that exists",
+		"2026-12-22T24:00:00Z":       "start is not a time that exists",
+		"2026-12-22T23:59:60Z":       "start is not a time that exists",
+		"2026-02-30T10:00:00Z":       "start is not a time that exists",
+		"2026-12-22T10:00:00":        "a time without its offset from UTC",
+	} {
+		_, _, p := Map([]byte(`{"resourceType":"Appointment","id":"a","status":"booked","start":"`+start+`","end":"2026-12-22T10:30:00Z"}`), "")
+		if p == nil || p.Words != want {
+			t.Errorf("%s: %+v", start, p)
+		}
+	}
+	_, _, p := Map([]byte(`{"resourceType":"Slot","id":"a","meta":{"lastUpdated":"yesterday"},"status":"free"}`), "")
+	if p == nil || p.Words != "lastUpdated is not a time that exists" {
+		t.Errorf("%+v", p)
+	}
+}

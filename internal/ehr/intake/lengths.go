@@ -62,7 +62,9 @@ func (l lengths) see(r Row) {
 		if length == 0 {
 			length = r.EndsAt.Sub(r.StartsAt)
 		}
-		count(l.visits, l.name(r.Type), length)
+		if r.Type.Code != "" {
+			count(l.visits, l.name(r.Type), length)
+		}
 	}
 }
 

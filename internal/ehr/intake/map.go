@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"countersign/internal/clinic"
 	"countersign/internal/ehr"
@@ -19,10 +20,9 @@ const (
 )
 
 var (
-	remoteShape = regexp.MustCompile(`^[A-Za-z0-9.-]{1,64}$`) // FHIR R4 id
-	looseShape  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-	dateShape   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	zoneShape   = regexp.MustCompile(`^[A-Za-z_]+(/[A-Za-z0-9_+-]+)+$`)
+	looseShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`) // FHIR R4 id, and the underscore that ours have and many servers take
+	dateShape  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	zoneShape  = regexp.MustCompile(`^[A-Za-z_]+(/[A-Za-z0-9_+-]+)+$`)
 )
 
 const (
@@ -30,9 +30,21 @@ const (
 	urn           = "urn:uuid:"
 )
 
+// ValidRemote reports whether an id of the EHR is one: of FHIR's letters, and no name of a folder. Nothing else is kept, or
+// made part of an address.
+func ValidRemote(id string) bool { return looseShape.MatchString(id) && strings.Trim(id, ".") != "" }
+
+// invalid is the problem of a reference whose id is none; nil for one that is, and for no reference.
+func invalid(kind, id string) *Problem {
+	if id == "" || ValidRemote(id) {
+		return nil
+	}
+	return Unknown(kind, id)
+}
+
 // shownID is an id of a file as an answer may show it: anything that has not the shape of an id could be anything.
 func shownID(id string) string {
-	if looseShape.MatchString(id) {
+	if ValidRemote(id) {
 		return id
 	}
 	return "(no valid id)"
@@ -94,10 +106,13 @@ func head(id string, meta *fhir.Meta, fullURL string) (Head, *Problem) {
 	if h.Remote == "" {
 		h.Remote, _ = strings.CutPrefix(fullURL, urn)
 	}
-	if !looseShape.MatchString(h.Remote) {
-		return h, problem(CodeIncomplete, "it has no valid id")
+	if !ValidRemote(h.Remote) {
+		return h, problem(CodeBadID, "it has no valid id")
 	}
 	if meta != nil {
+		if strings.ContainsFunc(meta.VersionID, unicode.IsControl) {
+			return h, problem(CodeBadID, "the id of its version is none")
+		}
 		if len(meta.VersionID) <= 200 {
 			h.Version = meta.VersionID
 		}
@@ -217,12 +232,15 @@ func typesOf(service []fhir.CodeableConcept, kind *fhir.CodeableConcept) (list [
 	return list
 }
 
-// MapOf is Map for a resource of the EHR that must be of a kind. remote is its id, also when it cannot be taken; "" for
-// what is no such resource.
+// MapOf is Map for a resource of the EHR that must be of a kind. remote is its id, also when it cannot be taken; where that
+// is none, a stand-in of it with the problem bad_id; "" for what is no such resource.
 func MapOf(kind string, raw []byte) (row Row, remote string, p *Problem) {
 	s := sketchOf(Entry{Raw: raw})
-	if s.kind != kind || !looseShape.MatchString(s.id) {
+	if s.kind != kind {
 		return nil, "", problem(CodeMalformed, "it is no "+kind)
+	}
+	if !ValidRemote(s.id) {
+		return nil, derived("bad", kind+"/"+s.id), problem(CodeBadID, "it has no valid id")
 	}
 	row, _, p = Map(raw, "")
 	return row, s.id, p

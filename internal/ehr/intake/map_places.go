@@ -64,6 +64,11 @@ func schedule(r *fhir.Schedule, fullURL string) (Row, *Problem) {
 			}
 		}
 	}
+	for kind, id := range map[string]string{KindPractitioner: s.Practitioner, KindLocation: s.Location} {
+		if p := invalid(kind, id); p != nil {
+			return nil, p
+		}
+	}
 	if s.Practitioner == "" {
 		return nil, Unknown(KindPractitioner, "")
 	}
@@ -90,8 +95,8 @@ func slot(r *fhir.Slot, fullURL string) (Row, *Problem) {
 	if s.StartsAt, s.EndsAt, p = times(r.Start, r.End); p != nil {
 		return nil, p
 	}
-	if s.Schedule == "" {
-		return nil, Unknown(KindSchedule, "")
+	if s.Schedule == "" || !ValidRemote(s.Schedule) {
+		return nil, Unknown(KindSchedule, s.Schedule)
 	}
 	return s, nil
 }

@@ -1,20 +1,19 @@
 package intake
 
 import (
+	"slices"
+
 	"countersign/internal/clinic"
 	"countersign/internal/ehr"
 	"countersign/internal/ehr/fhir"
 )
-
-// unnamed is the type of a visit that says nothing of what it is.
-var unnamed = TypeCode{Code: "appointment", Name: "Appointment"}
 
 func appointment(r *fhir.Appointment, fullURL string) (Row, *Problem) {
 	h, p := head(r.ID, r.Meta, fullURL)
 	if p != nil {
 		return nil, p
 	}
-	a := &Appointment{Head: h, Type: unnamed, Minutes: max(r.MinutesDuration, 0)}
+	a := &Appointment{Head: h, Minutes: max(r.MinutesDuration, 0)}
 	switch r.Status {
 	case fhir.StatusBooked, fhir.StatusArrived, clinic.StatusCheckedIn, fhir.StatusFulfilled, fhir.StatusCancelled, fhir.StatusNoShow:
 		a.Status = r.Status
@@ -41,6 +40,9 @@ func appointment(r *fhir.Appointment, fullURL string) (Row, *Problem) {
 		if len(ids) == 1 {
 			*to = ids[0]
 		}
+		if p := invalid(kind, *to); p != nil {
+			return nil, p
+		}
 	}
 	if a.Patient == "" {
 		return nil, Unknown(KindPatient, "")
@@ -52,35 +54,36 @@ func appointment(r *fhir.Appointment, fullURL string) (Row, *Problem) {
 		a.Type = types[0]
 	}
 	for _, s := range r.Slot {
-		if id := target(s, KindSlot); id != "" {
+		if id := target(s, KindSlot); ValidRemote(id) {
 			a.Slots = append(a.Slots, id)
 		}
 	}
-	a.Operations = ehr.Marks(r)
+	a.Operations = slices.DeleteFunc(ehr.Marks(r), func(id string) bool { return !clinic.ValidID(id) })
 	return a, nil
 }
 
-// reasonOf gives our reason code for FHIR's (value set appointment-cancellation-reason) or our own.
+// reasonOf gives our reason code for FHIR's (value set appointment-cancellation-reason) or our own, "" when nothing is said.
 func reasonOf(r *fhir.Appointment) string {
 	if r.Status == fhir.StatusInError {
 		return "booked_in_error"
 	}
-	if r.CancelationReason != nil {
-		for _, c := range r.CancelationReason.Coding {
-			switch c.Code {
-			case "patient_request", "practitioner_unavailable", "clinic_closed", "booked_in_error", "patient_deceased":
-				return c.Code
-			case "pat", "pat-crs", "pat-cpp", "pat-fb", "pat-lt", "pat-mt", "pat-mv", "pat-preg", "pat-swl", "pat-uwo":
-				return "patient_request"
-			case "pat-dec":
-				return "patient_deceased"
-			case "prov", "prov-pers", "prov-dch", "prov-edu", "prov-hosp", "prov-labs", "prov-mt":
-				return "practitioner_unavailable"
-			case "oth-err":
-				return "booked_in_error"
-			case "oth-weath", "maint", "meds-inc":
-				return "clinic_closed"
-			}
+	if r.CancelationReason == nil {
+		return ""
+	}
+	for _, c := range r.CancelationReason.Coding {
+		switch c.Code {
+		case "patient_request", "practitioner_unavailable", "clinic_closed", "booked_in_error", "patient_deceased":
+			return c.Code
+		case "pat", "pat-crs", "pat-cpp", "pat-fb", "pat-lt", "pat-mt", "pat-mv", "pat-preg", "pat-swl", "pat-uwo":
+			return "patient_request"
+		case "pat-dec":
+			return "patient_deceased"
+		case "prov", "prov-pers", "prov-dch", "prov-edu", "prov-hosp", "prov-labs", "prov-mt":
+			return "practitioner_unavailable"
+		case "oth-err":
+			return "booked_in_error"
+		case "oth-weath", "maint", "meds-inc":
+			return "clinic_closed"
 		}
 	}
 	return "other"

@@ -97,7 +97,8 @@ type Slot struct {
 }
 
 // Appointment as a file has it. Status is one of ours. StartsAt and EndsAt are both zero where a visit that was cancelled
-// has no time; Location may be "": that of Slots' schedule, or the clinic's only one.
+// has no time. Type, Location and ReasonCode may be empty: nothing is said of them, and what is here stays. A visit that is
+// new here then has a type that its schedule offers, and the location of Slots' schedule or the clinic's only one.
 type Appointment struct {
 	Head
 	Status                          string
@@ -144,6 +145,8 @@ const (
 	CodeHeld         = "slot_held"      // taken there, and waited for here
 	CodeMerged       = "merged"
 	CodeUnsupported  = "unsupported"
+	CodeBadID        = "bad_id"        // its id, or that of its version, is none
+	CodeDuplicate    = "duplicate"     // it bears the mark of a change of ours that made another visit, or is in a visit's way
 	CodeGone         = "gone"          // linked, and not there any more
 	CodeUnknownThere = "unknown_there" // a visit of ours that the EHR does not have
 )

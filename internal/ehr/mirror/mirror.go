@@ -23,8 +23,10 @@ const (
 	fullEvery = 24 * time.Hour
 	pageSize  = "100"
 	mostPages = 20_000
-	// mostAsked single resources are asked for in one pass: those that could not be taken, and those that a full reading missed.
+	// mostAsked single resources that could not be taken are asked for in one pass; those that a full reading missed, so many at a time.
 	mostAsked = 100
+	// mostMissed of them at most in a full reading.
+	mostMissed = 5_000
 )
 
 // Caller makes calls: an *ehr.Client.
@@ -67,7 +69,7 @@ type Store interface {
 	Finish(ctx context.Context, clinic, kind string, since time.Time, full bool, started time.Time) error
 	Fail(ctx context.Context, clinic, kind, code string) error
 	// Close is the end of a run: slots that could not be given to their visits are, visits that only we know become drift (after
-	// a full reading), and the trail gets its line when rows changed.
+	// a full reading of the EHR's), and the trail gets its line when rows changed.
 	Close(ctx context.Context, clinic, via string, full bool, changed int) error
 }
 
@@ -101,11 +103,10 @@ func (f *failure) Error() string { return "mirror: " + f.code }
 
 // Run reads every kind once. An EHR that does not answer rightly is no error: the passes say so. Errors are the store's.
 func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) {
-	changed, whole := 0, full
+	changed, whole := 0, false // whole: all the EHR's visits were read
 	for _, kind := range intake.Kinds() {
 		p, err := m.pass(ctx, kind, full)
 		changed += p.Changed
-		whole = whole && p.Code == ""
 		if f, ok := err.(*failure); ok {
 			p.Code = f.code
 			passes = append(passes, p)
@@ -113,7 +114,6 @@ func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) 
 			if err := m.Store.Fail(ctx, m.Clinic, kind, f.code); err != nil {
 				return passes, err
 			}
-			whole = false
 			if f.all {
 				break
 			}
@@ -123,6 +123,7 @@ func (m *Mirror) Run(ctx context.Context, full bool) (passes []Pass, err error) 
 			return passes, err
 		}
 		passes = append(passes, p)
+		whole = whole || p.Full && kind == intake.KindAppointment
 	}
 	return passes, m.Store.Close(ctx, m.Clinic, m.Via, whole, changed)
 }
@@ -235,43 +236,67 @@ func (m *Mirror) take(ctx context.Context, kind string, rows []intake.Row, broke
 	return err
 }
 
-// askAgain asks for single resources: those that could not be taken and, in a full reading, those that it did not see.
+// askAgain asks for single resources: those that could not be taken and, in a full reading, those that it did not see. One
+// that cannot be read is drift and keeps nothing else waiting; an EHR that asks for peace is asked no more in this pass.
 func (m *Mirror) askAgain(ctx context.Context, kind string, started time.Time, p *Pass) error {
 	ids, err := m.Store.Retry(ctx, m.Clinic, kind, started, mostAsked)
 	if err != nil {
 		return err
 	}
-	if p.Full {
-		unseen, err := m.Store.Unseen(ctx, m.Clinic, kind, started, mostAsked)
-		if err != nil {
+	if peace, err := m.ask(ctx, kind, ids, p); err != nil || peace || !p.Full {
+		return err
+	}
+	// What was asked for is seen, gone or drift: none of them is missed again.
+	for asked := 0; asked < mostMissed; asked += mostAsked {
+		if ids, err = m.Store.Unseen(ctx, m.Clinic, kind, started, mostAsked); err != nil || len(ids) == 0 {
 			return err
 		}
-		ids = append(ids, unseen...)
-	}
-	for _, id := range ids {
-		raw := m.EHR.Do(ctx, ehr.Request{Method: http.MethodGet, Path: kind + "/" + id, ID: m.IDs("req")})
-		if raw.Err == nil && (raw.Status == http.StatusGone || raw.Status == http.StatusNotFound && raw.FHIR()) {
-			if err := m.Store.Gone(ctx, m.Clinic, kind, id); err != nil {
-				return err
-			}
-			continue
-		}
-		if f := wrong(raw); f != nil {
-			return f
-		}
-		row, remote, problem := intake.MapOf(kind, raw.Body)
-		if remote != id {
-			return &failure{code: "malformed"}
-		}
-		rows, broken := []intake.Row{row}, []Broken(nil)
-		if problem != nil {
-			rows, broken = nil, []Broken{{id, problem}}
-		}
-		if err := m.take(ctx, kind, rows, broken, p); err != nil {
+		if peace, err := m.ask(ctx, kind, ids, p); err != nil || peace {
 			return err
 		}
 	}
 	return nil
+}
+
+// ask asks for resources one by one. peace is that the EHR does not answer, or does not want to now.
+func (m *Mirror) ask(ctx context.Context, kind string, ids []string, p *Pass) (peace bool, err error) {
+	for _, id := range ids {
+		row, problem, gone, stop := m.one(ctx, kind, id)
+		if err := ctx.Err(); err != nil {
+			return true, err
+		}
+		if gone {
+			err = m.Store.Gone(ctx, m.Clinic, kind, id)
+		} else if problem != nil {
+			err = m.take(ctx, kind, nil, []Broken{{id, problem}}, p)
+		} else {
+			err = m.take(ctx, kind, []intake.Row{row}, nil, p)
+		}
+		if err != nil || stop {
+			return stop, err
+		}
+	}
+	return false, nil
+}
+
+// one asks for one resource: it is a row, gone, or there is a problem with it. An id that is none is not asked for: it
+// would be another address.
+func (m *Mirror) one(ctx context.Context, kind, id string) (row intake.Row, problem *intake.Problem, gone, stop bool) {
+	if !intake.ValidRemote(id) {
+		return nil, &intake.Problem{Code: intake.CodeBadID}, false, false
+	}
+	raw := m.EHR.Do(ctx, ehr.Request{Method: http.MethodGet, Path: kind + "/" + id, ID: m.IDs("req")})
+	if raw.Err == nil && (raw.Status == http.StatusGone || raw.Status == http.StatusNotFound && raw.FHIR()) {
+		return nil, nil, true, false
+	}
+	if f := wrong(raw); f != nil {
+		return nil, &intake.Problem{Code: f.code}, false, f.all
+	}
+	row, remote, problem := intake.MapOf(kind, raw.Body)
+	if remote != id {
+		problem = &intake.Problem{Code: intake.CodeMalformed}
+	}
+	return row, problem, false, false
 }
 
 // page asks for one page. Anything but a whole page of a search is a failure, never "nothing there".
