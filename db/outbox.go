@@ -77,6 +77,7 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 		Action, State      string
 		PlanBytes          []byte
 		Version            *int64
+		OnlyStatus         *bool
 		Status             *string
 		StartsAt           *time.Time
 		Deceased           *bool
@@ -84,6 +85,8 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 		Email, Phone, Zone string
 	}
 	err := t.get(ctx, &r, `SELECT app_now() AS now, q.action, q.state, v.plan_bytes AS planbytes, a.version, a.status, a.starts_at AS startsat, p.deceased, p.contact,
+		(SELECT min(h.version) = o.version AND a.version > o.version AND count(DISTINCT (h.practitioner, h.location, h.type, h.during)) = 1 FROM appointment_history h
+			WHERE h.clinic = o.clinic AND h.appointment = o.appointment AND h.version >= o.version) AS onlystatus,
 		coalesce(p.email, '') AS email, coalesce(p.phone, '') AS phone,
 		coalesce(p.zone, l.zone, (SELECT zone FROM locations ORDER BY name, id LIMIT 1), '') AS zone
 		FROM outbox o JOIN proposals q ON q.clinic = o.clinic AND q.id = o.proposal
@@ -97,7 +100,7 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 	}
 	f := outbox.Facts{Now: r.Now.UTC(), Action: r.Action, Confirmed: ran[r.State], PlanBytes: r.PlanBytes, Zone: r.Zone}
 	if r.Version != nil {
-		f.Visit = &outbox.Visit{Version: *r.Version, Status: *r.Status, StartsAt: r.StartsAt.UTC()}
+		f.Visit = &outbox.Visit{Version: *r.Version, OnlyStatus: r.OnlyStatus != nil && *r.OnlyStatus, Status: *r.Status, StartsAt: r.StartsAt.UTC()}
 	}
 	if r.Deceased != nil {
 		f.Patient = &outbox.Patient{Deceased: *r.Deceased, Contact: *r.Contact, Email: r.Email, Phone: r.Phone}
@@ -110,9 +113,10 @@ func (t *Tx) messageFacts(ctx context.Context, id, more string, args ...any) (ou
 // before, and where that was earlier than this commit it was right when it left, and the new message waits for it.
 const overtakeMessages = `UPDATE outbox SET state = 'superseded', last_code = 'visit_changed' WHERE state IN ('queued', 'failed', 'dead', 'unknown') AND appointment = `
 
-// OvertakeMessages is for every change of a visit that is not written by Execute.
-func (t *Tx) OvertakeMessages(ctx context.Context, appointment string) error {
-	_, err := t.exec(ctx, overtakeMessages+"$1", appointment)
+// endTroubles ends what nobody needs to look at any more: the visit is over. What is queued is judged when it would be sent,
+// for a status may be a slip that is taken back in time.
+func (t *Tx) endTroubles(ctx context.Context, appointment string) error {
+	_, err := t.exec(ctx, `UPDATE outbox SET state = 'superseded', last_code = 'visit_changed' WHERE state IN ('failed', 'dead', 'unknown') AND appointment = $1`, appointment)
 	return err
 }
 

@@ -19,7 +19,8 @@ type Holder struct {
 
 // SetStatus changes an appointment's arrival status if it still has that version, and gives the new version. The slots
 // follow: a status that holds no time (clinic.HoldsTime) gives them back, and one that does takes them again.
-// Messages of before that were not sent are superseded. The caller writes the audit row. Errors: sql.ErrNoRows; resource_changed with `changed`; validation_failed for a
+// Messages that failed need nobody once the visit is over; whether one that waits is still right shows when it would be
+// sent. The caller writes the audit row. Errors: sql.ErrNoRows; resource_changed with `changed`; validation_failed for a
 // change that clinic.MayBecome does not know, or (with `holder`) when somebody else has the time by now.
 func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string, version int64) (newVersion int64, err error) {
 	var now struct {
@@ -58,8 +59,10 @@ func (t *Tx) SetStatus(ctx context.Context, actorID, appointment, status string,
 	if err != nil {
 		return 0, err
 	}
-	if err := t.OvertakeMessages(ctx, appointment); err != nil {
-		return 0, err
+	if status == clinic.StatusNoShow || status == clinic.StatusFulfilled {
+		if err := t.endTroubles(ctx, appointment); err != nil {
+			return 0, err
+		}
 	}
 	switch {
 	case held && !holds:

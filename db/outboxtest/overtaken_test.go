@@ -31,8 +31,8 @@ func cancel(appointment string) proposal.Proposing {
 
 const visitRows = `SELECT string_agg(kind || ' v' || version || ' ' || state, '; ' ORDER BY version, kind) FROM outbox WHERE appointment = $1`
 
-// A visit that moves, is cancelled or gets another status overtakes, in the same commit, what was not sent; the rows of
-// other visits stay.
+// A visit that moves or is cancelled overtakes, in the same commit, what was not sent; the rows of other visits stay. One
+// that gets another status overtakes it when it would be sent.
 func TestAChangeOvertakesWhatWasNotSent(t *testing.T) {
 	d := desktest.New(t)
 	tomorrow := d.At(-1, 10, 0)
@@ -63,13 +63,67 @@ func TestAChangeOvertakesWhatWasNotSent(t *testing.T) {
 		_, err := tx.SetStatus(ctx, "ana", "apt_soren", clinic.StatusArrived, 1)
 		return err
 	}))
+	to := &post{}
+	once(later(d, time.Until(tomorrow)-d.Shift+time.Minute), to)
 	if got := d.Text(visitRows, "apt_soren"); got != "reminder v1 superseded" {
 		t.Error("after arriving:", got)
 	}
-	to := &post{}
-	once(later(d, 24*time.Hour), to)
 	if got := d.Text(`SELECT string_agg(kind || ' ' || state, '; ') FROM outbox WHERE state = 'sent' AND provider_id IS NOT NULL`); got != "cancellation sent" {
 		t.Error("went out:", got)
+	}
+}
+
+// A status that was a slip, and was taken back before a message was due, takes nothing from the patient; a message that
+// comes due meanwhile is not sent, and neither is one whose visit was elsewhere in between.
+func TestASlipOfTheDeskLosesNoReminder(t *testing.T) {
+	const slip, back = `UPDATE appointments SET status = 'arrived' WHERE id = 'apt_maria' AND clinic = 'hav'`, `UPDATE appointments SET status = 'booked' WHERE id = 'apt_maria' AND clinic = 'hav'`
+	const move = `UPDATE appointments SET during = tstzrange(lower(during) + $1::interval, upper(during) + $1::interval) WHERE id = 'apt_maria' AND clinic = 'hav'`
+	for name, c := range map[string]struct {
+		do   func(d *desktest.Desk)
+		want string
+	}{
+		"taken back":      {func(d *desktest.Desk) { d.Exec(slip); d.Exec(back) }, "sent 1 0"},
+		"twice":           {func(d *desktest.Desk) { d.Exec(slip); d.Exec(back); d.Exec(slip); d.Exec(back) }, "sent 1 0"},
+		"not taken back":  {func(d *desktest.Desk) { d.Exec(slip) }, "superseded visit_changed 0 0"},
+		"moved there":     {func(d *desktest.Desk) { d.Exec(slip); d.Exec(move, "1 day"); d.Exec(back) }, "superseded visit_changed 0 0"},
+		"moved, and back": {func(d *desktest.Desk) { d.Exec(move, "1 day"); d.Exec(move, "-1 day") }, "superseded visit_changed 0 0"},
+		"another's by now": {func(d *desktest.Desk) {
+			d.Exec(slip)
+			d.Exec(`UPDATE appointments SET status = 'cancelled' WHERE id = 'apt_soren' AND clinic = 'hav'`)
+			d.Exec(`UPDATE appointments SET status = 'booked', practitioner = 'okafor' WHERE id = 'apt_maria' AND clinic = 'hav'`)
+		}, "superseded visit_changed 0 0"},
+		"at the desk": {func(d *desktest.Desk) {
+			for i, status := range []string{clinic.StatusNoShow, clinic.StatusBooked, clinic.StatusFulfilled, clinic.StatusBooked} {
+				must(d.T, d.DB.InClinic(ctx, "hav", func(tx *db.Tx) error {
+					_, err := tx.SetStatus(ctx, "ana", "apt_maria", status, int64(i+1))
+					return err
+				}))
+			}
+		}, "sent 1 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := desktest.New(t)
+			due := d.At(-1, 10, 0)
+			l, failed := toMaria("m"), toMaria("f")
+			l.kind, l.sendAt, failed.kind = "reminder", &due, "confirmation"
+			plant(d, l, failed)
+			d.Exec(`UPDATE outbox SET state = 'failed', last_code = 'no_such_mailbox' WHERE id = 'f'`)
+			c.do(d)
+			to := &post{}
+			once(d, to)
+			want(d, "m", "queued 0 0")
+			once(later(d, time.Until(due)-d.Shift+time.Minute), to)
+			want(d, "m", c.want)
+			if sent := to.got() == "m"; sent != (c.want == "sent 1 0") {
+				t.Errorf("sent %q", to.got())
+			}
+			if name == "at the desk" { // a visit that was over needs nobody for what had failed
+				want(d, "f", "superseded visit_changed 0 0")
+			} else {
+				want(d, "f", "failed no_such_mailbox 0 0")
+			}
+		})
 	}
 }
 

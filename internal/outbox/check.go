@@ -15,9 +15,16 @@ type Facts struct {
 
 // Visit is the appointment as it stands.
 type Visit struct {
-	Version  int64
-	Status   string
-	StartsAt time.Time // of a cancelled one: when it would have been
+	Version    int64
+	OnlyStatus bool // its version is later than the message's, and nothing but its status was another in any version since
+	Status     string
+	StartsAt   time.Time // of a cancelled one: when it would have been
+}
+
+// speaksOf reports whether the message is right about the visit: its status too, which a slip at the desk may have changed
+// and changed back.
+func (m Message) speaksOf(v *Visit) bool {
+	return v != nil && (v.Version == m.Version || v.OnlyStatus) && v.Status == fits(m.Kind)
 }
 
 // Patient is who the message is for, as on record.
@@ -64,7 +71,7 @@ func Check(m Message, f Facts, q Quiet) Verdict {
 	if !f.Confirmed {
 		return Verdict{State: Dead, Code: CodeNotConfirmed}
 	}
-	if m.Appointment != "" && (f.Visit == nil || f.Visit.Version != m.Version || f.Visit.Status != fits(m.Kind)) {
+	if m.Appointment != "" && !m.speaksOf(f.Visit) {
 		return Verdict{State: Superseded, Code: CodeVisitChanged}
 	}
 	if code := withheld(m, f.Patient); code != "" {
