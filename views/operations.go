@@ -205,6 +205,7 @@ func manualWords(code string) string {
 		"cancelled_there": "It was made in the EHR and then cancelled there, by somebody else.",
 		"two_bookings":    "Two bookings are held in the EHR: the new one, and the old one that could not be ended.",
 		"not_confirmed":   "The EHR has not shown in all this time whether it has it.",
+		"not_stored":      "The EHR answers with something that cannot be kept here. Look there, and say what is there.",
 		ehr.PlanTampered:  "The stored plan is not the one that was approved. Nothing was sent. Tell the operator.",
 	}[code]
 	if words == "" {

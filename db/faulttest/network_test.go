@@ -114,9 +114,9 @@ func TestTokens(t *testing.T) {
 		w := newWorld(t, ehrtest.Mode{Token: "another"}, tokens.use)
 		o := w.confirm(w.booking(1, 13))
 		w.run(o)
-		w.common(o, ehr.Refused)
-		if n := w.ehr.Count("POST", "Appointment"); n != 1 || tokens.given.Load() > 40 {
-			t.Errorf("%d writes with %d tokens in an hour", n, tokens.given.Load())
+		w.common(o, ehr.Manual) // it said no, and does not let us see whether that is true
+		if n := w.ehr.Count("POST", "Appointment"); n != 1 || tokens.given.Load() > 150 {
+			t.Errorf("%d writes with %d tokens in a day", n, tokens.given.Load())
 		}
 	})
 	t.Run("26 token endpoint down", func(t *testing.T) {

@@ -34,7 +34,7 @@ func writeFault(t *rapid.T) ehrtest.Fault {
 		s := rapid.SampledFrom([]int{302, 400, 401, 403, 404, 409, 410, 412, 422, 423, 424, 429, 500, 502, 503}).Draw(t, "status")
 		return ehrtest.Status(fmt.Sprint(s, " ", code), s, code, "", "Retry-After", rapid.SampledFrom([]string{"", "3", "-1", "999999"}).Draw(t, "wait"))
 	}
-	switch rapid.IntRange(0, 9).Draw(t, "write fault") {
+	switch rapid.IntRange(0, 10).Draw(t, "write fault") {
 	case 0:
 		return ehrtest.Fault{Name: "lost", Before: true, Drop: true}
 	case 1:
@@ -46,19 +46,23 @@ func writeFault(t *rapid.T) ehrtest.Fault {
 	case 4:
 		return status().Afterwards()
 	case 5:
-		return ehrtest.Page("a page", rapid.SampledFrom([]int{200, 404, 502}).Draw(t, "page"))
+		f := ehrtest.Page("a lie of a gateway, searches lag", rapid.SampledFrom([]int{302, 303, 401, 403, 405, 412, 423, 429, 501}).Draw(t, "gateway"))
+		f.Lag = time.Duration(rapid.IntRange(0, 100).Draw(t, "lag")) * time.Second
+		return f
 	case 6:
-		return ehrtest.Fault{Name: "garbage", Raw: []byte(`{"resourceType":"Appointment",`)}
+		return ehrtest.Page("a page", rapid.SampledFrom([]int{200, 404, 502}).Draw(t, "page"))
 	case 7:
-		return ehrtest.Fault{Name: "another time", Stored: shiftHour, Drop: rapid.Bool().Draw(t, "lost")}
+		return ehrtest.Fault{Name: "garbage", Raw: []byte(`{"resourceType":"Appointment",`)}
 	case 8:
+		return ehrtest.Fault{Name: "another time", Stored: shiftHour, Drop: rapid.Bool().Draw(t, "lost")}
+	case 9:
 		return ehrtest.Fault{Name: "another patient", Stored: to("Patient/maria", "Patient/soren"), Drop: rapid.Bool().Draw(t, "lost")}
 	}
 	return ehrtest.Says("an outcome alone", 200, outcomeAlone("error", "conflict"))
 }
 
 func readFault(t *rapid.T) ehrtest.Fault {
-	switch rapid.IntRange(0, 4).Draw(t, "read fault") {
+	switch rapid.IntRange(0, 5).Draw(t, "read fault") {
 	case 0:
 		return ehrtest.Fault{Name: "lost", Drop: true}
 	case 1:
@@ -67,6 +71,8 @@ func readFault(t *rapid.T) ehrtest.Fault {
 		return ehrtest.Status("status", rapid.SampledFrom([]int{401, 403, 429, 500, 503}).Draw(t, "status"), "exception", "")
 	case 3:
 		return ehrtest.Fault{Name: "garbage", Raw: []byte(`{"resourceType":"Bundle","entry":[{}]}`)}
+	case 4:
+		return ehrtest.Fault{Name: "not whole", Raw: []byte(rapid.SampledFrom([]string{bundle(`,"type":"searchset","total":1`), bundle(""), outcomeIn("warning", "incomplete")}).Draw(t, "bundle"))}
 	}
 	return ehrtest.Says("an outcome alone", 200, outcomeAlone("warning", "incomplete"))
 }

@@ -52,8 +52,10 @@ func newWorld(t testing.TB, mode ehrtest.Mode, options ...option) *world {
 // worlds are some desks for many tests, one after the other: making one takes longer than most tests.
 type worlds chan *world
 
-func newWorlds(t testing.TB) worlds {
-	all := make(worlds, 3)
+func newWorlds(t testing.TB) worlds { return someWorlds(t, 3) }
+
+func someWorlds(t testing.TB, n int) worlds {
+	all := make(worlds, n)
 	for range cap(all) {
 		all <- &world{Desk: desktest.New(t)}
 	}

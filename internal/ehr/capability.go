@@ -18,7 +18,6 @@ type Settings struct {
 	NativeModify         *bool  `json:"native_modify,omitempty"`
 	RequiresDateInSearch *bool  `json:"requires_date_in_search,omitempty"`
 	AsyncCreate          *bool  `json:"async_create,omitempty"`
-	AuthFirst            *bool  `json:"auth_first,omitempty"`
 	StaleCodes           []int  `json:"stale_codes,omitempty"`
 	RetryAfter           string `json:"retry_after,omitempty"` // http, none
 }
@@ -32,13 +31,12 @@ type Capabilities struct {
 	NativeModify         bool  // a visit can be moved; else it is booked anew, looked for, and the old one cancelled
 	RequiresDateInSearch bool  // a search needs a day
 	AsyncCreate          bool  // 202, and a status that says so, are normal
-	AuthFirst            bool  // 401 is answered before anything is done
 	StaleCodes           []int // statuses of an If-Match that was not the version: 412, and with some 409
 	RetryAfter           bool  // a Retry-After is to be believed (within limits)
 }
 
 // plain is FHIR REST as the specification has it.
-var plain = Capabilities{IdentifierWritable: true, IdentifierSearchable: true, IfMatch: true, NativeModify: true, AuthFirst: true,
+var plain = Capabilities{IdentifierWritable: true, IdentifierSearchable: true, IfMatch: true, NativeModify: true,
 	StaleCodes: []int{412}, RetryAfter: true}
 
 // with puts what was said by hand over what is known.
@@ -49,7 +47,7 @@ func (c Capabilities) with(s Settings) Capabilities {
 	}{
 		{s.IdentifierWritable, &c.IdentifierWritable}, {s.IdentifierSearchable, &c.IdentifierSearchable}, {s.ConditionalCreate, &c.ConditionalCreate},
 		{s.IfMatch, &c.IfMatch}, {s.NativeModify, &c.NativeModify}, {s.RequiresDateInSearch, &c.RequiresDateInSearch},
-		{s.AsyncCreate, &c.AsyncCreate}, {s.AuthFirst, &c.AuthFirst},
+		{s.AsyncCreate, &c.AsyncCreate},
 	} {
 		if one.said != nil {
 			*one.to = *one.said
@@ -118,11 +116,11 @@ func (p *prober) capabilities(ctx context.Context, c *Client, requestID string) 
 	case !p.until.IsZero():
 		return p.known, nil // what it said before still holds
 	case raw.Certificate:
-		return Capabilities{}, &failure{CodeCertificate, true}
+		return Capabilities{}, &failure{Code: CodeCertificate, Transport: true}
 	case raw.Token:
-		return Capabilities{}, &failure{CodeToken, true}
+		return Capabilities{}, &failure{Code: CodeToken, Transport: true}
 	default:
-		return Capabilities{}, &failure{CodeNotReached, true}
+		return Capabilities{}, &failure{CodeNotReached, true, c.leftAlone(raw)}
 	}
 	p.known, p.until = found.with(c.conn.Settings), c.now().Add(probeEvery)
 	return p.known, nil

@@ -16,9 +16,9 @@ import (
 // Outcomes of one call that writes: what its answer alone allows to say. That a change is there is never one of them;
 // only a look says so.
 const (
-	NotSent   = "not_sent"  // provably nothing was written
-	Rejected  = "rejected"  // refused, without effect if a look bears it out
-	Throttled = "throttled" // refused for now, without effect
+	NotSent   = "not_sent"  // provably nothing has left: no answer is ever that
+	Rejected  = "rejected"  // refused, without effect if looks bear it out
+	Throttled = "throttled" // refused for now: an EHR may say so of what it has done
 	Accepted  = "accepted"  // said to be there
 	PendingIt = "pending"   // taken, and not done yet
 	Unclear   = "unknown"   // anything else after the first byte may have left
@@ -50,6 +50,7 @@ const (
 // Answer is what one call came to.
 type Answer struct {
 	Outcome, Code           string
+	Firm                    bool          // of rejected: the EHR itself names a reason that is none of the way there
 	Wait                    time.Duration // of throttled
 	RemoteID, RemoteVersion string        // as the answer names them
 }
@@ -69,18 +70,24 @@ func Classify(r Request, wanted Visit, raw Raw, c Capabilities, now time.Time) A
 		return unanswered(raw)
 	}
 	said := understand(raw)
+	a := classified(r, wanted, raw, said, c, now)
+	a.Firm = a.Outcome == Rejected && raw.Status >= 400 && raw.Status < 500 && said.outcome != nil && said.outcome.Refuses(businessCodes...)
+	return a
+}
+
+func classified(r Request, wanted Visit, raw Raw, said understood, c Capabilities, now time.Time) Answer {
 	creates := r.Method == http.MethodPost
 	stale := r.IfMatch != "" && slices.Contains(c.StaleCodes, raw.Status)
 	switch s := raw.Status; {
 	case s >= 200 && s < 300:
 		return taken(s, wanted, raw, said)
 	case s >= 300 && s < 400: // not followed: neither the token nor the body reaches the target
+		if id, version := located(raw.Header); s == http.StatusSeeOther && id != "" { // done, and to be seen there
+			return Answer{Outcome: Unclear, Code: CodeConfig, RemoteID: id, RemoteVersion: version}
+		}
 		return Answer{Outcome: Rejected, Code: CodeConfig}
 	case s == http.StatusUnauthorized:
-		if c.AuthFirst {
-			return Answer{Outcome: NotSent, Code: CodeAuth}
-		}
-		return Answer{Outcome: Unclear, Code: CodeAuth}
+		return Answer{Outcome: Throttled, Code: CodeAuth}
 	case s == http.StatusForbidden:
 		return Answer{Outcome: Rejected, Code: CodeAuth}
 	case s == http.StatusTooManyRequests:
@@ -91,6 +98,8 @@ func Classify(r Request, wanted Visit, raw Raw, c Capabilities, now time.Time) A
 		return Answer{Outcome: Rejected, Code: CodeConfig}
 	case s >= 500:
 		return Answer{Outcome: Unclear, Code: CodeServer}
+	case s == http.StatusRequestTimeout || s == http.StatusTooEarly:
+		return Answer{Outcome: Unclear, Code: CodeBusy}
 	case said.outcome != nil && said.outcome.Says("duplicate"): // it may be ours from before: a look says
 		return Answer{Outcome: Unclear, Code: CodeDuplicate}
 	case said.outcome != nil && said.outcome.Says("transient", "lock-error", "incomplete", "timeout", "idempotency-in-progress"):
@@ -121,6 +130,11 @@ func Classify(r Request, wanted Visit, raw Raw, c Capabilities, now time.Time) A
 	return Answer{Outcome: Rejected, Code: CodeRefused}
 }
 
+// businessCodes are the reasons that are believed of an EHR after one look: they are about what was asked, and are found out
+// before anything is written.
+var businessCodes = append([]string{"invalid", "structure", "required", "value", "invariant", "not-supported", "not-found", "deleted", "too-long",
+	"code-invalid", "extension", "business-rule", "forbidden", "suppressed"}, slotCodes...)
+
 // slotCodes are what servers say of a time that somebody else has.
 var slotCodes = []string{"conflict", "slot-taken", "slot-busy", "slot-not-free", "slot-unavailable", "no-slot", "double-booking", "overlap"}
 
@@ -141,6 +155,9 @@ func unanswered(raw Raw) Answer {
 
 // taken reads an answer of success, which may be none.
 func taken(status int, wanted Visit, raw Raw, said understood) Answer {
+	if said.visit != nil && !sound(said.visit) {
+		return Answer{Outcome: Unclear, Code: CodeUnreadable}
+	}
 	id, version := located(raw.Header)
 	a := Answer{Outcome: Accepted, RemoteID: id, RemoteVersion: version}
 	if v := said.visit; v != nil {
@@ -233,7 +250,7 @@ func contained(v *fhir.Appointment, other *fhir.OperationOutcome) *fhir.Operatio
 	return other
 }
 
-// located reads id and version from a Location or Content-Location of the EHR, whose server does not matter.
+// located reads id and version from a Location of the EHR, whose server does not matter.
 func located(h http.Header) (id, version string) {
 	u, err := url.Parse(h.Get("Location"))
 	if err != nil || u.Path == "" {
@@ -243,10 +260,22 @@ func located(h http.Header) (id, version string) {
 	if n := len(parts); n >= 4 && parts[n-2] == "_history" {
 		version, parts = parts[n-1], parts[:n-2]
 	}
-	if n := len(parts); n >= 2 && parts[n-2] == "Appointment" && parts[n-1] != "" {
+	if n := len(parts); n >= 2 && parts[n-2] == "Appointment" && plainID(parts[n-1]) && (version == "" || plainID(version)) {
 		return parts[n-1], version
 	}
 	return "", ""
+}
+
+// sound reports that an appointment's id and version can be kept, sent back and shown.
+func sound(v *fhir.Appointment) bool {
+	return (v.ID == "" || plainID(v.ID)) && (v.Version() == "" || plainID(v.Version()))
+}
+
+const longestID = 255 // FHIR's are 64 letters, digits, "-" and "."; servers are not so strict
+
+// plainID: visible ASCII, not too long.
+func plainID(id string) bool {
+	return id != "" && len(id) <= longestID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // wait is how long to leave an EHR alone: what it asks, within limits.

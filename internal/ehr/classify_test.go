@@ -1,8 +1,10 @@
 package ehr
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +28,6 @@ func issue(severity, code, own string) string {
 
 func TestClassify(t *testing.T) {
 	millennium := plain.with(Settings{StaleCodes: []int{409}})
-	careless := plain.with(Settings{AuthFirst: new(bool)})
 	for name, c := range map[string]struct {
 		method, match, media string
 		status               int
@@ -53,8 +54,12 @@ func TestClassify(t *testing.T) {
 		"307":                            {status: 307, body: booked, outcome: Rejected, code: CodeConfig},
 		"400 of the EHR":                 {status: 400, body: issue("error", "invalid", ""), outcome: Rejected, code: CodeRefused},
 		"400 of a gateway":               {status: 400, media: "text/html", body: "<html>", outcome: Unclear, code: CodeUnreadable},
-		"401":                            {status: 401, outcome: NotSent, code: CodeAuth},
-		"401 of a careless one":          {status: 401, can: &careless, outcome: Unclear, code: CodeAuth},
+		"303 to what was made":           {status: 303, head: "Location: /r4/Appointment/7", outcome: Unclear, code: CodeConfig},
+		"201 at an id nobody can keep":   {status: 201, head: "Location: /r4/Appointment/a%00b", outcome: Unclear, code: CodeUnreadable},
+		"201 with such an id":            {status: 201, body: `{"resourceType":"Appointment","id":"a\u0000b","status":"booked"}`, outcome: Unclear, code: CodeUnreadable},
+		"201 with such a version":        {status: 201, body: `{"resourceType":"Appointment","id":"7","meta":{"versionId":"` + strings.Repeat("9", 400) + `"},"status":"booked"}`, outcome: Unclear, code: CodeUnreadable},
+		"401":                            {status: 401, outcome: Throttled, code: CodeAuth},
+		"408":                            {status: 408, body: issue("error", "invalid", ""), outcome: Unclear, code: CodeBusy},
 		"403":                            {status: 403, outcome: Rejected, code: CodeAuth},
 		"404 on a change":                {method: "PUT", match: "3", status: 404, body: issue("error", "not-found", ""), outcome: Rejected, code: CodeStale},
 		"404 of a gateway":               {status: 404, media: "text/html", outcome: Unclear, code: CodeUnreadable},
@@ -103,6 +108,27 @@ func TestClassify(t *testing.T) {
 		}
 		if a.Outcome == Accepted && a.RemoteID != "7" {
 			t.Errorf("%s: remote id %q", name, a.RemoteID)
+		}
+	}
+}
+
+// A refusal is firm only when the EHR itself names a reason of what was asked, and nothing else beside it.
+func TestWhichRefusalsAreFirm(t *testing.T) {
+	both := `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"conflict"},{"severity":"error","code":"processing"}]}`
+	for name, c := range map[string]struct {
+		status      int
+		media, body string
+		firm        bool
+	}{
+		"conflict": {status: 409, body: issue("error", "conflict", ""), firm: true}, "slot": {status: 422, body: issue("error", "processing", "slot-taken"), firm: true},
+		"rule": {status: 422, body: issue("fatal", "business-rule", ""), firm: true}, "scope": {status: 403, body: issue("error", "forbidden", ""), firm: true},
+		"of the way": {status: 422, body: issue("error", "processing", "")}, "mute": {status: 403}, "a page": {status: 403, media: "text/html", body: "<html>"},
+		"redirect": {status: 302, body: issue("error", "conflict", "")}, "501": {status: 501, body: issue("error", "not-supported", "")},
+		"200": {status: 200, body: issue("error", "conflict", "")}, "both": {status: 409, body: both}, "412": {status: 412}, "415": {status: 415}, "405": {status: 405},
+	} {
+		raw := Raw{Status: c.status, Header: http.Header{"Content-Type": {cmp.Or(c.media, "application/fhir+json")}}, Body: []byte(c.body), Sent: true}
+		if a := Classify(Request{Method: "POST"}, wanted, raw, plain, noon); a.Firm != c.firm || a.Outcome != Rejected {
+			t.Errorf("%s: %+v", name, a)
 		}
 	}
 }

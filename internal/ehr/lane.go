@@ -175,7 +175,10 @@ func (l *Lane) trouble(ctx context.Context, err error) (code string, _ error) {
 	if !errors.As(err, &f) {
 		return "", err
 	}
-	if f.Transport {
+	switch {
+	case f.Wait > 0:
+		return f.Code, l.throttled(ctx, f.Wait)
+	case f.Transport:
 		return f.Code, l.failed(ctx, f.Code)
 	}
 	return f.Code, l.answered(ctx)

@@ -39,7 +39,8 @@ type match struct {
 // failure is a look that failed, by code: it is never "nothing is there".
 type failure struct {
 	Code      string
-	Transport bool // the EHR did not answer, or answered that it cannot: the lane's trouble, not this operation's
+	Transport bool          // the EHR did not answer, or answered that it cannot: the lane's trouble, not this operation's
+	Wait      time.Duration // that it asks to be left alone; 0 = it does not
 }
 
 func (f *failure) Error() string { return "ehr: a look failed: " + f.Code }
@@ -56,11 +57,11 @@ func (c *Client) get(ctx context.Context, r Request) ([]byte, error) {
 	case errors.Is(raw.Err, ErrElsewhere):
 		return nil, &failure{Code: "page_elsewhere"}
 	case raw.Certificate:
-		return nil, &failure{CodeCertificate, true}
+		return nil, &failure{Code: CodeCertificate, Transport: true}
 	case raw.Status == 0:
-		return nil, &failure{CodeNoAnswer, true}
+		return nil, &failure{Code: CodeNoAnswer, Transport: true}
 	case raw.Status >= 500 || raw.Status == http.StatusTooManyRequests:
-		return nil, &failure{"status_" + strconv.Itoa(raw.Status), true}
+		return nil, &failure{"status_" + strconv.Itoa(raw.Status), true, c.leftAlone(raw)}
 	case raw.Err != nil || !raw.FHIR():
 		return nil, &failure{Code: CodeUnreadable}
 	case raw.Status == http.StatusGone || raw.Status == http.StatusNotFound && fhir.TypeOf(raw.Body) == "OperationOutcome":
@@ -71,6 +72,15 @@ func (c *Client) get(ctx context.Context, r Request) ([]byte, error) {
 	return raw.Body, nil
 }
 
+// leftAlone is how long an EHR that has too much to do asks to be left alone.
+func (c *Client) leftAlone(raw Raw) time.Duration {
+	can := plain.with(c.conn.Settings)
+	if raw.Status == http.StatusTooManyRequests {
+		return wait(raw.Header, can, c.now())
+	}
+	return asked(raw.Header, can, c.now())
+}
+
 // read reads one appointment by its id. Errors: errGone, *failure.
 func (c *Client) read(ctx context.Context, id, requestID string) (match, error) {
 	body, err := c.get(ctx, Request{Path: "Appointment/" + url.PathEscape(id), ID: requestID})
@@ -78,7 +88,7 @@ func (c *Client) read(ctx context.Context, id, requestID string) (match, error) 
 		return match{}, err
 	}
 	m, ok := readMatch(body)
-	if !ok || m.ID != id {
+	if !ok || m.ID != id || !sound(&m.Appointment) {
 		return match{}, &failure{Code: CodeUnreadable}
 	}
 	return m, nil
@@ -105,10 +115,10 @@ func readMatch(body []byte) (m match, ok bool) {
 }
 
 // search reads all pages of a search for appointments and keeps those that are wanted: an EHR may ignore a parameter.
-// Errors: *failure, also for one page of them.
+// Errors: *failure, also for one page of them, and when the EHR says or shows that these are not all.
 func (c *Client) search(ctx context.Context, q url.Values, requestID string, wanted func(*fhir.Appointment) bool) (found []match, err error) {
 	r := Request{Path: "Appointment", Query: q, ID: requestID}
-	seen := map[string]bool{}
+	seen, total := map[string]bool{}, 0
 	for range mostPages {
 		body, err := c.get(ctx, r)
 		if errors.Is(err, errGone) { // some answer an empty search so; nobody else could tell it from a wrong address
@@ -118,23 +128,26 @@ func (c *Client) search(ctx context.Context, q url.Values, requestID string, wan
 			return nil, err
 		}
 		var page fhir.Bundle
-		if fhir.Decode(body, "Bundle", &page) != nil || page.Type != "" && page.Type != "searchset" {
+		if fhir.Decode(body, "Bundle", &page) != nil || page.Type != "searchset" {
 			return nil, &failure{Code: CodeUnreadable}
+		}
+		if page.Total != nil {
+			total = max(total, *page.Total)
 		}
 		for _, e := range page.Entry {
 			switch fhir.TypeOf(e.Resource) {
 			case "Appointment":
 				m, ok := readMatch(e.Resource)
-				if !ok || m.ID == "" {
+				if !ok || m.ID == "" || !sound(&m.Appointment) {
 					return nil, &failure{Code: CodeUnreadable}
 				}
 				if wanted(&m.Appointment) && !seen[m.ID] {
-					seen[m.ID] = true
 					found = append(found, m)
 				}
+				seen[m.ID] = true
 			case "OperationOutcome": // warnings and information are normal inside a searchset
 				var o fhir.OperationOutcome
-				if fhir.Decode(e.Resource, "OperationOutcome", &o) != nil || o.Serious() {
+				if fhir.Decode(e.Resource, "OperationOutcome", &o) != nil || o.Partial() {
 					return nil, &failure{Code: "outcome"}
 				}
 			case "":
@@ -142,7 +155,10 @@ func (c *Client) search(ctx context.Context, q url.Values, requestID string, wan
 			}
 		}
 		next := page.Next()
-		if next == "" {
+		switch {
+		case next == "" && len(seen) < total: // it has more than it shows
+			return nil, &failure{Code: "incomplete"}
+		case next == "":
 			return found, nil
 		}
 		r = Request{Page: next, ID: requestID}

@@ -184,18 +184,21 @@ func (s *step) applied(ctx context.Context, looks []Look, found Found) error {
 	return s.fenced(ctx, mine, err)
 }
 
-// isNot: nothing of it is to be seen. That is believed at once after a refusal, when nothing else was ever sent; else only
-// when the settle time is over and two looks apart agree. Then what was refused ends, and the rest is sent again, under
-// the same identifier, while the confirmation still holds.
+// isNot: nothing of it is to be seen. That is believed at once after a firm refusal, when nothing else was ever sent; else
+// only when the settle time is over and two looks apart agree. Then what was refused ends, and the rest is sent again,
+// under the same identifier, while the confirmation still holds.
 func (s *step) isNot(ctx context.Context, t task, look Look, m match) error {
 	ended := look.Code == fhir.StatusCancelled // what we made was cancelled there
-	if ended && s.op.State == Pending && s.op.Unsettled == 1 {
+	if ended && s.op.Unsettled == 1 && s.op.State == Pending {
 		s.op.Refusal, s.op.Unsettled = CodeRefused, 0
+	}
+	if ended && s.op.Attempts == 1 && s.refused() { // and that is what was sent
+		s.op.Unsettled = 0
 	}
 	if s.op.Refusal != "" && s.op.Unsettled == 0 {
 		return s.isRefused(ctx, look)
 	}
-	if ended {
+	if ended && !s.refused() {
 		return s.manual(ctx, "cancelled_there", look)
 	}
 	settled := !s.op.Now.Before(s.op.AttemptedAt.Add(s.settle()))
@@ -203,11 +206,14 @@ func (s *step) isNot(ctx context.Context, t task, look Look, m match) error {
 		s.op.EmptyLooks++
 	}
 	if s.op.EmptyLooks >= 2 && s.op.State == Unknown {
-		if s.op.Refusal != "" {
+		if s.refused() {
 			return s.isRefused(ctx, look)
 		}
 		if s.maySend(t) {
 			return s.again(ctx, t, look, m)
+		}
+		if s.op.Refusal != "" && (!t.creates || s.remoteKnown() == "") {
+			return s.isRefused(ctx, look)
 		}
 	}
 	return s.wait(ctx, s.op.Code, look)
@@ -238,6 +244,9 @@ func (s *step) maySend(t task) bool {
 	}
 	return s.op.Now.Before(s.op.SendUntil) && (!t.creates || s.remoteKnown() == "")
 }
+
+// refused: it said no for good, not only for now.
+func (s *step) refused() bool { return s.op.Refusal != "" && s.op.Refusal != CodeNotReached }
 
 func (s *step) isRefused(ctx context.Context, look Look) error {
 	if s.op.Phase == PhaseCancelOld {

@@ -2,6 +2,7 @@ package ehr
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -53,30 +54,45 @@ func (s *step) remoteKnown() string {
 	return s.op.RemoteID
 }
 
-// Step takes an operation one step further. An error is of the store alone; the lease then runs out and another claims it.
+// Step takes an operation one step further. An error is of the store alone; the lease then runs out and another claims
+// it. What can never be stored would be claimed for ever: after the deadline it is left to a person.
 func (l *Lane) Step(ctx context.Context, op Operation) error {
 	if op.Kind != Book && op.RemoteID == "" {
 		op.RemoteID = op.Appointment
 	}
 	s := &step{Lane: l, op: op}
-	if op.Code == PlanTampered {
+	err := s.take(ctx)
+	if err == nil || !op.LookOnly && op.Now.Before(op.Deadline) {
+		return err
+	}
+	left := &step{Lane: l, op: op} // as it was stored, with the counts of what may have been stored since
+	left.op.Attempts, left.op.Unsettled, left.op.AttemptedAt, left.op.Looks = s.op.Attempts, s.op.Unsettled, s.op.AttemptedAt, s.op.Looks+1
+	look := Look{N: left.op.Looks, How: ByRead, Verdict: SawFailed, Code: notStored, AskedBy: op.AskedBy}
+	return errors.Join(err, left.manual(ctx, notStored, look))
+}
+
+// notStored is the code of what an EHR said and the store does not take.
+const notStored = "not_stored"
+
+func (s *step) take(ctx context.Context) error {
+	if s.op.Code == PlanTampered {
 		return s.manual(ctx, PlanTampered)
 	}
 	if s.tooLate() {
 		return s.refuse(ctx, CodeNotReached)
 	}
 	var err error
-	if s.can, err = l.probe.capabilities(ctx, l.Client, l.IDs("req")); err != nil {
-		if op.LookOnly {
+	if s.can, err = s.probe.capabilities(ctx, s.Client, s.IDs("req")); err != nil {
+		if s.op.LookOnly {
 			return s.unseen(ctx, ByRead, err)
 		}
-		code, err := l.trouble(ctx, err)
+		code, err := s.trouble(ctx, err)
 		if err != nil {
 			return err
 		}
 		return s.wait(ctx, code)
 	}
-	if op.State == Ready && op.Attempts == 0 {
+	if s.op.State == Ready && s.op.Attempts == 0 {
 		return s.write(ctx, nil)
 	}
 	return s.look(ctx)

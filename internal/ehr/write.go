@@ -47,13 +47,18 @@ func (s *step) write(ctx context.Context, now *match) error {
 		return s.fenced(ctx, mine, err)
 	}
 	raw := s.Client.Do(ctx, r)
-	return s.concluded(ctx, t, attempt, raw, Classify(r, t.wanted, raw, s.can, s.Client.now()))
+	return s.concluded(ctx, t, r, attempt, raw, Classify(r, t.wanted, raw, s.can, s.Client.now()))
 }
 
 // asApproved looks whether a change's target, and the slots of a new visit, are as the plan was made from. There is
 // nothing to look at for a booking without slots.
 func (s *step) asApproved(ctx context.Context, t task, now *match) (target match, look *Look, err error) {
 	id := s.IDs("req")
+	if s.op.Kind == Book && s.op.Before != nil && s.op.Unsettled == 0 {
+		if look, err = s.isUnknownThere(ctx, id); err != nil || look.Verdict != SawUnchanged {
+			return target, look, err
+		}
+	}
 	from, version := t.target, t.version
 	if t.creates && s.op.Kind == Move && s.op.OldRemoteID == "" {
 		from, version = s.op.RemoteID, s.op.RemoteVersion // the old one, which will be cancelled
@@ -95,6 +100,21 @@ func (s *step) asApproved(ctx context.Context, t task, now *match) (target match
 		look = s.saw(ByBefore, 0, SawUnchanged, "", match{})
 	}
 	return target, look, nil
+}
+
+// isUnknownThere looks whether the EHR has, under our own id, a visit that the plan says it has not.
+func (s *step) isUnknownThere(ctx context.Context, requestID string) (*Look, error) {
+	m, err := s.Client.read(ctx, s.op.Appointment, requestID)
+	var f *failure
+	switch {
+	case errors.Is(err, errGone) || errors.As(err, &f) && f.Code == "status_400" && strings.Contains(s.op.Appointment, "_"): // no id of FHIR's
+		return s.saw(ByBefore, 0, SawUnchanged, "", match{}), nil
+	case err != nil:
+		return nil, err
+	case m.Status == fhir.StatusCancelled || m.Status == fhir.StatusInError:
+		return s.saw(ByBefore, 0, SawUnchanged, m.Status, m), nil
+	}
+	return s.saw(ByBefore, 1, SawMovedOn, "not_linked", m), nil // the mirror will link it, and another plan moves it
 }
 
 // since lists what of an appointment is no longer as the plan showed it.
@@ -163,7 +183,10 @@ func (s *step) request(t task, target match) (Request, error) {
 }
 
 // concluded writes what the call came to. Nothing is sent again from here: the next claim looks first.
-func (s *step) concluded(ctx context.Context, t task, attempt Attempt, raw Raw, a Answer) error {
+//
+// No answer rules out that what was sent is there; so the attempt stays unsettled, unless its refusal is the EHR's own and
+// firm, or a read of the version it named will tell.
+func (s *step) concluded(ctx context.Context, t task, r Request, attempt Attempt, raw Raw, a Answer) error {
 	attempt.HTTPStatus, attempt.Outcome, attempt.Code = raw.Status, a.Outcome, a.Code
 	var events []audit.Event
 	next := s.op.Now
@@ -176,13 +199,19 @@ func (s *step) concluded(ctx context.Context, t task, attempt Attempt, raw Raw, 
 	}
 	switch a.Outcome {
 	case NotSent, Throttled:
-		s.op.Unsettled--
+		if a.Outcome == NotSent || r.IfMatch != "" {
+			s.op.Unsettled--
+		} else {
+			s.op.Refusal = CodeNotReached // if it never takes it
+		}
 		if s.op.Unsettled == 0 {
 			s.op.State = Ready
 		}
 		next = next.Add(s.jittered(max(a.Wait, s.pause())))
 	case Rejected:
-		s.op.Unsettled--
+		if a.Firm || r.IfMatch != "" {
+			s.op.Unsettled--
+		}
 		if a.Code == CodeStale && s.op.Phase == PhaseCancelOld && s.op.Unsettled == 0 {
 			s.op.State = Ready // the old booking still has to end: its version is read again
 			next = next.Add(s.jittered(s.pause()))
@@ -209,7 +238,7 @@ func (s *step) health(ctx context.Context, a Answer) error {
 	switch {
 	case a.Outcome == Throttled && a.Code == CodeBusy:
 		return s.throttled(ctx, a.Wait)
-	case a.Outcome == NotSent && a.Code != CodeTooLate, a.Outcome == Unclear && (a.Code == CodeNoAnswer || a.Code == CodeServer):
+	case a.Outcome == NotSent && a.Code != CodeTooLate, a.Outcome == Throttled && a.Code == CodeAuth, a.Outcome == Unclear && (a.Code == CodeNoAnswer || a.Code == CodeServer):
 		return s.failed(ctx, a.Code)
 	}
 	return s.answered(ctx)

@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -60,31 +61,35 @@ type Issue struct {
 
 // Serious reports whether the outcome holds an error or worse. Warnings and information are normal beside a success.
 func (o *OperationOutcome) Serious() bool {
-	for _, i := range o.Issue {
-		if i.Severity == "error" || i.Severity == "fatal" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Issue, Issue.serious)
 }
 
 // Says reports whether an issue has one of these codes, FHIR's or the server's own, whatever the case.
 func (o *OperationOutcome) Says(codes ...string) bool {
-	for _, i := range o.Issue {
-		for _, c := range codes {
-			if strings.EqualFold(i.Code, c) {
-				return true
-			}
-			if i.Details != nil {
-				for _, coding := range i.Details.Coding {
-					if strings.EqualFold(coding.Code, c) {
-						return true
-					}
-				}
-			}
-		}
+	return slices.ContainsFunc(o.Issue, func(i Issue) bool { return i.says(codes) })
+}
+
+// Refuses reports whether there is an error or worse, and each of them has one of these codes.
+func (o *OperationOutcome) Refuses(codes ...string) bool {
+	return o.Serious() && !slices.ContainsFunc(o.Issue, func(i Issue) bool { return i.serious() && !i.says(codes) })
+}
+
+// Partial reports whether an answer that holds this outcome is not the whole one: an error, or a warning that something
+// is missing.
+func (o *OperationOutcome) Partial() bool {
+	return o.Serious() || slices.ContainsFunc(o.Issue, func(i Issue) bool { return i.Severity != "information" && i.says(missingCodes) })
+}
+
+// missingCodes are FHIR's issue types of an answer that was not completed.
+var missingCodes = []string{"incomplete", "timeout", "throttled", "transient", "too-costly", "lock-error", "no-store", "exception"}
+
+func (i Issue) serious() bool { return i.Severity == "error" || i.Severity == "fatal" }
+
+func (i Issue) says(codes []string) bool {
+	is := func(code string) bool {
+		return slices.ContainsFunc(codes, func(c string) bool { return strings.EqualFold(c, code) })
 	}
-	return false
+	return is(i.Code) || i.Details != nil && slices.ContainsFunc(i.Details.Coding, func(c Coding) bool { return is(c.Code) })
 }
 
 // CapabilityStatement is what a server says it can do; only what we ask about.
