@@ -76,9 +76,14 @@ func (p *program) importFile(ctx context.Context, d *db.DB, clinicName, name, zo
 		return err
 	}
 	var result *intake.Result
+	made := false
 	err = d.InClinic(ctx, id, func(t *db.Tx) error {
 		if fresh {
-			if made, err := t.AddClinic(ctx, clinicName, false); err != nil || !made {
+			if made, err = t.AddClinic(ctx, clinicName, false); err != nil {
+				return err
+			}
+			// Another import has made it meanwhile: then this one goes on with it.
+			if known, err := d.ClinicByName(ctx, clinicName); !made && (err != nil || known != id) {
 				return errors.Join(err, fmt.Errorf("clinic %q cannot be made", clinicName))
 			}
 		}
@@ -101,7 +106,7 @@ func (p *program) importFile(ctx context.Context, d *db.DB, clinicName, name, zo
 	if err != nil && !errors.Is(err, errNotTaken) {
 		return err
 	}
-	if err == nil && fresh {
+	if err == nil && made {
 		fmt.Fprintf(p.stderr, "%s: clinic %q was made\n", name, clinicName)
 	}
 	p.sayResult(name, result)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/db"
 	"countersign/db/dbtest"
@@ -70,5 +72,54 @@ func TestImportAndSync(t *testing.T) {
 		if strings.Contains(out+errs, "Secretsen") || strings.Contains(out+errs, "1984") {
 			t.Errorf("%v names a patient: %s%s", c.args, out, errs)
 		}
+	}
+}
+
+// Two imports make the same clinic at once: one makes it, and the other, which saw none and waited, goes on with it.
+func TestTwoImportsMakeOneClinic(t *testing.T) {
+	url := dbtest.URL(t, db.Migrate)
+	places := filepath.Join(t.TempDir(), "places.ndjson")
+	if err := os.WriteFile(places, []byte(importPlaces), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := sql.Open("postgres", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	first, err := root.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Rollback() //nolint:errcheck // it is committed below
+	if _, err := first.Exec(`INSERT INTO clinics (id, name) VALUES ('ny', 'Ny')`); err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		status    int
+		out, errs string
+	}
+	second := make(chan answer, 1)
+	go func() {
+		var a answer
+		a.status, a.out, a.errs = said(t, []string{"DATABASE_URL=" + url}, "import", "--clinic", "Ny", places)
+		second <- a
+	}()
+	waits := 0
+	for ; waits == 0; time.Sleep(5 * time.Millisecond) {
+		select {
+		case a := <-second:
+			t.Fatalf("it did not wait: %+v", a)
+		default:
+		}
+		if err := root.QueryRow(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'INSERT INTO clinics%'`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := first.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-second; a.status != 0 || !strings.Contains(a.out, "new or changed 1 Location") || strings.Contains(a.errs, "was made") {
+		t.Errorf("%+v", a)
 	}
 }
