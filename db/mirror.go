@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lib/pq"
@@ -43,9 +44,37 @@ func (m Mirror) Cursor(ctx context.Context, clinicID, kind string) (c mirror.Cur
 	return c, err
 }
 
-// Take implements mirror.Store. Where visits would overlap, those that came first in the batch stay and the others are
-// drift: the whole is tried without them.
+// Take implements mirror.Store. When a row breaks a rule of the schema, each is tried by itself, so that no other waits for
+// it; that one is drift.
 func (m Mirror) Take(ctx context.Context, clinicID, kind string, rows []intake.Row, broken []mirror.Broken, full bool) (changed, drift int, err error) {
+	changed, drift, err = m.takeTogether(ctx, clinicID, kind, rows, broken, full)
+	if !breaksRule(err) || len(rows) == 0 {
+		return changed, drift, err
+	}
+	changed, drift = 0, 0
+	if len(rows) == 1 {
+		broken = append(slices.Clone(broken), mirror.Broken{Remote: rows[0].Header().Remote, Problem: &intake.Problem{Code: intake.CodeIncomplete}})
+		return m.takeTogether(ctx, clinicID, kind, nil, broken, full)
+	}
+	for _, r := range rows {
+		c, d, err := m.Take(ctx, clinicID, kind, []intake.Row{r}, nil, full)
+		if changed, drift = changed+c, drift+d; err != nil {
+			return changed, drift, err
+		}
+	}
+	_, d, err := m.takeTogether(ctx, clinicID, kind, nil, broken, full)
+	return changed, drift + d, err
+}
+
+// breaksRule reports whether PostgreSQL refused a value or a row, by its class of errors.
+func breaksRule(err error) bool {
+	var refused *sqlError
+	return errors.As(err, &refused) && (refused.cause.Code.Class() == "22" || refused.cause.Code.Class() == "23")
+}
+
+// takeTogether takes rows in one transaction. Where visits would overlap, those that came first in the batch stay and the
+// others are drift: the whole is tried without them.
+func (m Mirror) takeTogether(ctx context.Context, clinicID, kind string, rows []intake.Row, broken []mirror.Broken, full bool) (changed, drift int, err error) {
 	overlapping := map[string]bool{}
 	for {
 		var more []string

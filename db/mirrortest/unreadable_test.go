@@ -178,3 +178,30 @@ func TestWhatTheEHRDoesNotSayStays(t *testing.T) {
 		t.Errorf("types: %s", got)
 	}
 }
+
+// One resource of a page that is no JSON as it should be, and one that the schema refuses: the others of the page are taken.
+func TestOneOfAPageDoesNotSpoilIt(t *testing.T) {
+	t.Parallel()
+	d := desktest.New(t)
+	d.Exec(`ALTER TABLE patients ADD CONSTRAINT no_given CHECK (given <> 'Refused')`)
+	all := []string{patient("n_p1", "N1"), strings.Replace(patient("n_p2", "N2"), "Jensen", "J\xf8nsen", 1), strings.Replace(patient("n_p3", "N3"), `"name"`, `"name":[],"name"`, 1),
+		strings.Replace(patient("n_p4", "N4"), `"Maria","Ane"`, `"Refused"`, 1), patient("n_p5", "N5")}
+	s := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+		for i := range all {
+			if strings.HasSuffix(r.URL.Path, fmt.Sprintf("/Patient/n_p%d", i+1)) {
+				fmt.Fprint(w, all[i])
+				return
+			}
+		}
+		if !strings.HasSuffix(r.URL.Path, "/Patient") {
+			fmt.Fprint(w, emptyPage)
+			return
+		}
+		fmt.Fprint(w, page(all...))
+	})
+	m := mirrorOf(t, d, s.URL+"/fhir")
+	for _, want := range []string{"Patient 2 3", "Patient 0 3"} {
+		same(t, "read", synced(t, m, false), want)
+		same(t, "drift", drift(t, d), "Patient/n_p2| malformed", "Patient/n_p3| malformed", "Patient/n_p4| incomplete")
+	}
+}

@@ -235,13 +235,13 @@ func typesOf(service []fhir.CodeableConcept, kind *fhir.CodeableConcept) (list [
 // MapOf is Map for a resource of the EHR that must be of a kind. remote is its id, also when it cannot be taken; where that
 // is none, a stand-in of it with the problem bad_id; "" for what is no such resource.
 func MapOf(kind string, raw []byte) (row Row, remote string, p *Problem) {
-	s := sketchOf(Entry{Raw: raw})
-	if s.kind != kind {
+	is, id := fhir.Sketch(raw)
+	if is != kind {
 		return nil, "", problem(CodeMalformed, "it is no "+kind)
 	}
-	if !ValidRemote(s.id) {
-		return nil, derived("bad", kind+"/"+s.id), problem(CodeBadID, "it has no valid id")
+	if !ValidRemote(id) {
+		return nil, derived("bad", kind+"/"+id), problem(CodeBadID, "it has no valid id")
 	}
 	row, _, p = Map(raw, "")
-	return row, s.id, p
+	return row, id, p
 }

@@ -307,7 +307,7 @@ func (m *Mirror) page(ctx context.Context, r ehr.Request) (*fhir.Bundle, error) 
 		return nil, f
 	}
 	var b fhir.Bundle
-	if err := fhir.Decode(raw.Body, "Bundle", &b); err != nil || b.Type != "searchset" {
+	if err := fhir.DecodePage(raw.Body, &b); err != nil || b.Type != "searchset" {
 		return nil, &failure{code: "malformed"}
 	}
 	return &b, nil
