@@ -108,3 +108,11 @@ func ifSo(yes bool, format string, args ...any) string {
 	}
 	return fmt.Sprintf(format, args...)
 }
+
+// call says how to reach the place: by its number, put into the first sentence, or without one by the second.
+func (p PlaceFacts) call(on, without string) string {
+	if p.Phone == "" {
+		return without
+	}
+	return fmt.Sprintf(on, p.Phone)
+}

@@ -34,46 +34,47 @@ var danish = language{
 			a := l.visit
 			return lines("Kære "+l.name,
 				fmt.Sprintf("Du har tid %s (%s) hos %s, %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Line()),
-				"Passer tiden dig ikke, så ring til os på "+a.Location.Phone+".", a.Location.Name)
+				a.Location.call("Passer tiden dig ikke, så ring til os på %s.", "Passer tiden dig ikke, så kontakt os."), a.Location.Name)
 		},
 		KindChange: func(l letter) string {
 			a := l.visit
 			return lines("Kære "+l.name,
 				"Din tid "+l.when(l.was)+" er flyttet.",
 				fmt.Sprintf("Din nye tid er %s (%s) hos %s, %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Name),
-				ifSo(l.moved(), "Bemærk, at stedet er ændret fra %s til %s. Adressen er %s.", l.was.Location.Name, a.Location.Name, a.Location.Address),
-				"Passer tiden dig ikke, så ring til os på "+a.Location.Phone+".", a.Location.Line())
+				ifSo(l.moved(), "Bemærk, at stedet er ændret fra %s til %s.%s", l.was.Location.Name, a.Location.Name,
+					ifSo(a.Location.Address != "", " Adressen er %s.", a.Location.Address)),
+				a.Location.call("Passer tiden dig ikke, så ring til os på %s.", "Passer tiden dig ikke, så kontakt os."), a.Location.Line())
 		},
 		KindCancellation: func(l letter) string {
 			b := l.visit
 			return lines("Kære "+l.name,
 				fmt.Sprintf("Din tid %s (%s) hos %s, %s, er aflyst.", l.when(b), l.zone(), b.Practitioner.Name, b.Location.Name),
-				"Ring til os på "+b.Location.Phone+", hvis du vil have en ny tid.", b.Location.Line())
+				b.Location.call("Ring til os på %s, hvis du vil have en ny tid.", "Kontakt os, hvis du vil have en ny tid."), b.Location.Line())
 		},
 		KindReminder: func(l letter) string {
 			a := l.visit
 			return lines("Kære "+l.name,
 				fmt.Sprintf("Husk, at du har tid %s (%s) hos %s, %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Line()),
-				"Kan du ikke komme, så ring til os på "+a.Location.Phone+".", a.Location.Name)
+				a.Location.call("Kan du ikke komme, så ring til os på %s.", "Kan du ikke komme, så kontakt os."), a.Location.Name)
 		},
 	},
 	sms: map[string]func(letter) string{
 		KindConfirmation: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Kære %s, du har tid %s (%s), %s. Passer det ikke, så ring på %s.", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.Phone)
+			return fmt.Sprintf("Kære %s, du har tid %s (%s), %s. %s", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.call("Passer det ikke, så ring på %s.", "Passer det ikke, så kontakt os."))
 		},
 		KindChange: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Kære %s, din tid %s er flyttet til %s (%s), %s.%s Passer det ikke, så ring på %s.", l.given, l.short(l.was), l.short(a), l.zone(),
-				a.Location.Line(), ifSo(l.moved(), " Bemærk, at stedet er ændret."), a.Location.Phone)
+			return fmt.Sprintf("Kære %s, din tid %s er flyttet til %s (%s), %s.%s %s", l.given, l.short(l.was), l.short(a), l.zone(),
+				a.Location.Line(), ifSo(l.moved(), " Bemærk, at stedet er ændret."), a.Location.call("Passer det ikke, så ring på %s.", "Passer det ikke, så kontakt os."))
 		},
 		KindCancellation: func(l letter) string {
 			b := l.visit
-			return fmt.Sprintf("Kære %s, din tid %s (%s), %s, er aflyst. Ring på %s for at få en ny tid.", l.given, l.short(b), l.zone(), b.Location.Line(), b.Location.Phone)
+			return fmt.Sprintf("Kære %s, din tid %s (%s), %s, er aflyst. %s", l.given, l.short(b), l.zone(), b.Location.Line(), b.Location.call("Ring på %s for at få en ny tid.", "Kontakt os for at få en ny tid."))
 		},
 		KindReminder: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Kære %s, husk din tid %s (%s), %s. Kan du ikke komme, så ring på %s.", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.Phone)
+			return fmt.Sprintf("Kære %s, husk din tid %s (%s), %s. %s", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.call("Kan du ikke komme, så ring på %s.", "Kan du ikke komme, så kontakt os."))
 		},
 	},
 }

@@ -25,46 +25,47 @@ var english = language{
 			a := l.visit
 			return lines("Dear "+l.name,
 				fmt.Sprintf("Your appointment is on %s (%s) with %s at %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Line()),
-				"If this does not suit you, call us on "+a.Location.Phone+".", a.Location.Name)
+				a.Location.call("If this does not suit you, call us on %s.", "If this does not suit you, contact us."), a.Location.Name)
 		},
 		KindChange: func(l letter) string {
 			a := l.visit
 			return lines("Dear "+l.name,
 				"Your appointment on "+l.when(l.was)+" has moved.",
 				fmt.Sprintf("Your new appointment is on %s (%s) with %s at %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Name),
-				ifSo(l.moved(), "Please note that the place has changed from %s to %s. The address is %s.", l.was.Location.Name, a.Location.Name, a.Location.Address),
-				"If this does not suit you, call us on "+a.Location.Phone+".", a.Location.Line())
+				ifSo(l.moved(), "Please note that the place has changed from %s to %s.%s", l.was.Location.Name, a.Location.Name,
+					ifSo(a.Location.Address != "", " The address is %s.", a.Location.Address)),
+				a.Location.call("If this does not suit you, call us on %s.", "If this does not suit you, contact us."), a.Location.Line())
 		},
 		KindCancellation: func(l letter) string {
 			b := l.visit
 			return lines("Dear "+l.name,
 				fmt.Sprintf("Your appointment on %s (%s) with %s at %s is cancelled.", l.when(b), l.zone(), b.Practitioner.Name, b.Location.Name),
-				"To book a new one, call us on "+b.Location.Phone+".", b.Location.Line())
+				b.Location.call("To book a new one, call us on %s.", "To book a new one, contact us."), b.Location.Line())
 		},
 		KindReminder: func(l letter) string {
 			a := l.visit
 			return lines("Dear "+l.name,
 				fmt.Sprintf("This is a reminder of your appointment on %s (%s) with %s at %s.", l.when(a), l.zone(), a.Practitioner.Name, a.Location.Line()),
-				"If you cannot come, call us on "+a.Location.Phone+".", a.Location.Name)
+				a.Location.call("If you cannot come, call us on %s.", "If you cannot come, contact us."), a.Location.Name)
 		},
 	},
 	sms: map[string]func(letter) string{
 		KindConfirmation: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Dear %s, your appointment is on %s (%s) at %s. If this does not suit you, call %s.", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.Phone)
+			return fmt.Sprintf("Dear %s, your appointment is on %s (%s) at %s. %s", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.call("If this does not suit you, call %s.", "If this does not suit you, contact us."))
 		},
 		KindChange: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Dear %s, your appointment on %s has moved to %s (%s) at %s.%s If this does not suit you, call %s.", l.given, l.short(l.was), l.short(a), l.zone(),
-				a.Location.Line(), ifSo(l.moved(), " Please note that the place has changed."), a.Location.Phone)
+			return fmt.Sprintf("Dear %s, your appointment on %s has moved to %s (%s) at %s.%s %s", l.given, l.short(l.was), l.short(a), l.zone(),
+				a.Location.Line(), ifSo(l.moved(), " Please note that the place has changed."), a.Location.call("If this does not suit you, call %s.", "If this does not suit you, contact us."))
 		},
 		KindCancellation: func(l letter) string {
 			b := l.visit
-			return fmt.Sprintf("Dear %s, your appointment on %s (%s) at %s is cancelled. To book a new one, call %s.", l.given, l.short(b), l.zone(), b.Location.Line(), b.Location.Phone)
+			return fmt.Sprintf("Dear %s, your appointment on %s (%s) at %s is cancelled. %s", l.given, l.short(b), l.zone(), b.Location.Line(), b.Location.call("To book a new one, call %s.", "To book a new one, contact us."))
 		},
 		KindReminder: func(l letter) string {
 			a := l.visit
-			return fmt.Sprintf("Dear %s, we remind you of your appointment on %s (%s) at %s. If you cannot come, call %s.", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.Phone)
+			return fmt.Sprintf("Dear %s, we remind you of your appointment on %s (%s) at %s. %s", l.given, l.short(a), l.zone(), a.Location.Line(), a.Location.call("If you cannot come, call %s.", "If you cannot come, contact us."))
 		},
 	},
 }

@@ -118,7 +118,10 @@ func value(s string) *string { return &s }
 
 // Line is the place in one line. An address that begins with the name does not say it twice.
 func (p PlaceFacts) Line() string {
-	if strings.HasPrefix(p.Address, p.Name) {
+	switch {
+	case p.Address == "":
+		return p.Name
+	case strings.HasPrefix(p.Address, p.Name):
 		return p.Address
 	}
 	return p.Name + ", " + p.Address
