@@ -220,12 +220,13 @@ func (m Mirror) Retry(ctx context.Context, clinicID, kind string, before time.Ti
 	return ids, err
 }
 
-// Unseen implements mirror.Store.
+// Unseen implements mirror.Store. Slots that are over are of no use to anybody, and many EHRs list them no more.
 func (m Mirror) Unseen(ctx context.Context, clinicID, kind string, since time.Time, most int) (ids []string, err error) {
 	err = m.DB.Read(ctx, clinicID, func(t *Tx) error {
 		ids = nil
 		return t.sel(ctx, &ids, `SELECT l.remote_id FROM ehr_links l WHERE l.kind = $1 AND (l.seen_at IS NULL OR l.seen_at < $2)
-			AND NOT EXISTS (SELECT FROM ehr_drift d WHERE d.clinic = l.clinic AND d.kind = l.kind AND d.remote_id = l.remote_id) ORDER BY l.remote_id LIMIT $3`, kind, since, most)
+			AND NOT EXISTS (SELECT FROM ehr_drift d WHERE d.clinic = l.clinic AND d.kind = l.kind AND d.remote_id = l.remote_id)
+			AND NOT (l.kind = 'Slot' AND EXISTS (SELECT FROM slots s WHERE s.id = l.id AND s.ends_at < app_now())) ORDER BY l.remote_id LIMIT $3`, kind, since, most)
 	})
 	return ids, err
 }

@@ -3,6 +3,7 @@ package mirrortest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,8 +39,8 @@ func TestASecondCopyOfOurBookingIsSeen(t *testing.T) {
 	}
 }
 
-// Everything here was taken from an EHR that has lost it, and that has no slots at all: one full reading lists it all,
-// and what is known here only.
+// Everything here was taken from an EHR that has lost it, and that has no schedules at all: one full reading lists it all,
+// and what is known here only. Nobody asks for a slot that is over.
 func TestAFullReadingEndsAndListsEverything(t *testing.T) {
 	t.Parallel()
 	d := desktest.New(t)
@@ -47,7 +48,7 @@ func TestAFullReadingEndsAndListsEverything(t *testing.T) {
 	s := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 		kind := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 		switch {
-		case kind == "Slot" || kind == "Schedule":
+		case kind == "Schedule":
 			w.WriteHeader(404)
 		case strings.HasPrefix(kind, "n_q"):
 			w.WriteHeader(410)
@@ -73,8 +74,14 @@ func TestAFullReadingEndsAndListsEverything(t *testing.T) {
 	m := mirrorOf(t, d, s.URL+"/fhir")
 	synced(t, m, false)
 	lost = true
+	d.Exec(`INSERT INTO slots (clinic, id, practitioner, location, schedule, day, starts_at, ends_at, types)
+		SELECT 'hav', 'n_past', practitioner, location, schedule, '2020-01-02', '2020-01-02 08:00Z', '2020-01-02 08:30Z', types FROM slots WHERE clinic = 'hav' LIMIT 1;
+		INSERT INTO ehr_links (clinic, kind, id, remote_id) VALUES ('hav', 'Slot', 'n_past', 'n_past')`)
 	synced(t, m, true)
 	if got := one(t, d, `SELECT string_agg(n || ' ' || code, ', ' ORDER BY code) FROM (SELECT count(*) AS n, code FROM ehr_drift WHERE clinic = 'hav' AND kind = 'Appointment' GROUP BY code) x`); got != "230 gone, 2 unknown_there" {
 		t.Errorf("listed are %s", got)
+	}
+	if slices.ContainsFunc(s.asked, func(u string) bool { return strings.HasSuffix(u, "n_past") }) {
+		t.Error("it asked for a slot that is over")
 	}
 }
