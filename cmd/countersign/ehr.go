@@ -115,7 +115,7 @@ func (c *config) connections(ctx context.Context, d *db.DB) (*connections, error
 func (c *connections) add(ctx context.Context, d *db.DB, e ehrEntry, timeout time.Duration) error {
 	id, err := d.ClinicByName(ctx, e.Clinic)
 	if err != nil {
-		return err
+		return fmt.Errorf("no clinic %q: %w", e.Clinic, err)
 	}
 	if _, twice := c.named[id]; twice {
 		return errors.New("this clinic stands there twice")

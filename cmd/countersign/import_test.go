@@ -49,6 +49,10 @@ func TestImportAndSync(t *testing.T) {
 	}
 	res.Body.Close()
 	environ := []string{"DATABASE_URL=" + url}
+	elsewhere := filepath.Join(dir, "connections.json")
+	if err := os.WriteFile(elsewhere, []byte(`[{"clinic": "Ny Klinik", "url": "", "timeout": "30s"}, {"clinic": "Gammel Klinik", "url": ""}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args     []string
 		status   int
@@ -61,6 +65,7 @@ func TestImportAndSync(t *testing.T) {
 		{[]string{"import", "--clinic", "Ny Klinik", filepath.Join(dir, "none")}, 1, "", "no such file"},
 		{[]string{"import", "--clinic", "Ny Klinik", dir}, 1, "", "no regular file"},
 		{[]string{"sync", "--clinic", "Ny Klinik"}, 1, "", "has no EHR"},
+		{[]string{"sync", "--clinic", "Ny Klinik", "--ehr-connections", elsewhere}, 1, "", `entry 2: no clinic "Gammel Klinik"`},
 		{[]string{"sync", "--clinic", "Ny Klinik", "--ehr-url", base}, 0, "Practitioner: 1 read on 1 pages, 1 new or changed, 0 not taken", ""},
 		{[]string{"sync", "--clinic", "Ny Klinik", "--full", "--ehr-url", base}, 0, "drift: 4 gone\n  Location there i.1, here ", ""},
 		{[]string{"sync", "--clinic", "Ny Klinik", "--ehr-url", "http://127.0.0.1:1/fhir"}, 1, "not to the end: no_answer", ""},
