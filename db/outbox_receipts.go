@@ -12,7 +12,7 @@ import (
 // StoreReceipt writes a receipt down as it came; one that is known already changes nothing. It is outside every clinic:
 // whose message it is about shows when that clinic looks.
 func (d *DB) StoreReceipt(ctx context.Context, r outbox.Receipt) error {
-	_, err := d.pool.ExecContext(ctx, `INSERT INTO outbox_receipts (event, message, status, at, clinic) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+	_, err := d.pool.ExecContext(ctx, `INSERT INTO outbox_receipts (event, message, status, at, of_clinic) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
 		r.Event, r.Message, r.Status, r.At, orNull(r.Clinic))
 	return translate(err)
 }
@@ -35,7 +35,7 @@ func (d *DB) TakeReceipts(ctx context.Context, clinicID string, ids func(prefix 
 	err = d.InClinic(ctx, clinicID, func(t *Tx) error {
 		var rows []waitingReceipt
 		if err := t.sel(ctx, &rows, `SELECT r.event, r.message, r.status, r.at, o.state, o.attempts, o.unanswered, o.proposal, o.revision, o.plan_hash
-			FROM outbox_receipts r JOIN outbox o ON o.id = r.message AND o.channel = 'sms' AND o.clinic = coalesce(r.clinic, o.clinic)
+			FROM outbox_receipts r JOIN outbox o ON o.id = r.message AND o.channel = 'sms' AND o.clinic = coalesce(r.of_clinic, o.clinic)
 			WHERE r.taken_at IS NULL AND r.received_at > app_now() - interval '2 days' AND o.state <> 'sending'
 			ORDER BY r.received_at, r.event LIMIT 100 FOR UPDATE OF r, o SKIP LOCKED`); err != nil {
 			return err

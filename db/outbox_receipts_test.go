@@ -155,7 +155,7 @@ func TestAReceiptThatNamesItsClinic(t *testing.T) {
 		if got := d.Text(`SELECT state || ' ' || (SELECT count(taken_at) FROM outbox_receipts) FROM outbox WHERE id = $1`, id); got != want {
 			t.Errorf("%q: %s, want %s", clinic, got, want)
 		}
-		if _, err := d.Root.Exec(`UPDATE outbox_receipts SET clinic = 'other'`); err == nil {
+		if _, err := d.Root.Exec(`UPDATE outbox_receipts SET of_clinic = 'other'`); err == nil {
 			t.Error("what a gateway said was changed")
 		}
 	}
