@@ -296,7 +296,7 @@ func (e *Evidence) patient(src Source, p Plan) {
 // sent: the messages of the outbox are those of the card, byte for byte.
 func (e *Evidence) sent(src Source, p Plan) {
 	if p.Read.After.Operation != nil && len(p.Read.Messages) > 0 && len(src.Messages) == 0 { // they are the resolved proposal's
-		e.say("sent", true, "What it led to, messages too, was done in the name of proposal %s and stands in its evidence", "", p.Read.After.Operation.Proposal)
+		e.say("sent", true, "What it led to, messages too, was done in the name of proposal %s and stands in its evidence", "what it led to is not in the name of proposal %s", p.Read.After.Operation.Proposal)
 		return
 	}
 	key := func(m proposal.Message) string { b, _ := json.Marshal(m); return string(b) }
