@@ -50,7 +50,7 @@ func benchEHR(ctx context.Context, cluster *embedded.Cluster, log *slog.Logger, 
 		return err
 	}
 	defer stop()
-	pool, err := db.Open(ctx, url, db.Options{MaxConns: 16})
+	pool, err := db.Open(ctx, url, db.Options{})
 	if err != nil {
 		return err
 	}
