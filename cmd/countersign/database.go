@@ -41,6 +41,22 @@ func (c *config) database(ctx context.Context, log *slog.Logger, alone bool) (ur
 	}, nil
 }
 
+// serversDatabase gives the migrated database as the app's role, with the limits of a server; stop closes it and ends what
+// was started for it. alone is that of database.
+func (c *config) serversDatabase(ctx context.Context, log *slog.Logger, alone bool) (d *db.DB, stop func() error, err error) {
+	url, end, err := c.database(ctx, log, alone)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = db.Migrate(ctx, url); err == nil {
+		d, err = db.Open(ctx, url, db.Options{})
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return d, func() error { return errors.Join(d.Close(), end()) }, nil
+}
+
 // commandTimeout lets a command's statements, such as those of a large seed, run as long as they need on a busy machine.
 const commandTimeout = 10 * time.Minute
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"countersign/db"
 	"countersign/handlers"
 	"countersign/internal/account"
 	"countersign/internal/outbox"
@@ -44,19 +43,11 @@ func (p *program) serve(ctx context.Context, args []string) (err error) {
 	}
 	defer listener.Close()
 
-	url, stop, err := c.database(ctx, log, true)
+	d, stop, err := c.serversDatabase(ctx, log, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := db.Migrate(ctx, url); err != nil {
-		return err
-	}
-	d, err := db.Open(ctx, url, db.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
 
 	accounts, err := account.NewService(d, rand.Reader, c.demo, account.DefaultLimits)
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-
-	"countersign/db"
 )
 
 // work runs the background workers alone, beside any number of servers and of others like it, until ctx ends. All that
@@ -19,19 +17,11 @@ func (p *program) work(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	log := p.log()
-	url, stop, err := c.database(ctx, log, false)
+	d, stop, err := c.serversDatabase(ctx, log, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := db.Migrate(ctx, url); err != nil {
-		return err
-	}
-	d, err := db.Open(ctx, url, db.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
 	e, err := c.engine(ctx, d, nil, log)
 	if err != nil {
 		return err
