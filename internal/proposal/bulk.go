@@ -110,25 +110,30 @@ func today(r Record) (Answer, error) {
 
 // begin claims a bulk: it is decided, and executing from now on. No visit changes in this transaction.
 func (s *Service) begin(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision) (Answer, error) {
-	at := wholeSecond(c.Now)
-	r.State, r.Outcome = StateExecuting, OutcomeProposed
-	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
-	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, State: r.State, Outcome: r.Outcome, Risk: r.Risk, By: by, Key: d.Key,
-		Status: StatusAccepted, DecidedAt: c.Now, Approves: r.Deciders != nil, Given: r.Deciders}
+	answer, err := s.accept(ctx, tx, by, r, c, d, OutcomeProposed)
+	if err != nil {
+		return Answer{}, err
+	}
 	appointments := make([]string, len(r.Plan.After.Items))
 	for i, f := range r.Plan.After.Items {
 		appointments[i] = f.Appointment
 	}
+	return answer, tx.StartRun(ctx, Run{Proposal: r.ID, Lease: firstLease, By: by}, appointments, leaseFor)
+}
+
+// accept writes a decision whose plan is not carried out in this transaction: the proposal is executing from now on.
+func (s *Service) accept(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision, outcome string) (Answer, error) {
+	at := wholeSecond(c.Now)
+	r.State, r.Outcome = StateExecuting, outcome
+	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
 	finish(&r, c.Now)
 	answer, err := today(r)
 	if err != nil {
 		return Answer{}, err
 	}
-	e.Body, e.Audit = answer.Body, s.claimedEvents(c, by, r)
-	if _, err := tx.Execute(ctx, e); err != nil {
-		return Answer{}, err
-	}
-	return answer, tx.StartRun(ctx, Run{Proposal: r.ID, Lease: firstLease, By: by}, appointments, leaseFor)
+	_, err = tx.Execute(ctx, Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, State: r.State, Outcome: r.Outcome, Risk: r.Risk, By: by, Key: d.Key,
+		Status: StatusAccepted, Body: answer.Body, DecidedAt: c.Now, Approves: r.Deciders != nil, Given: r.Deciders, Audit: s.claimedEvents(c, by, r)})
+	return answer, err
 }
 
 // Stop ends a bulk that is being carried out: items that have not begun stay as they are, and one that runs comes to

@@ -207,18 +207,8 @@ func orEmpty(s *string) string {
 // commission claims a plan with an outside step: it is decided, and executing from now on. Nothing of the visit changes
 // here; the slots that it takes are held.
 func (s *Service) commission(ctx context.Context, tx Tx, by clinic.Actor, r Record, c Claim, d Decision, step Step) (Answer, error) {
-	at := wholeSecond(c.Now)
-	r.State, r.Outcome = StateExecuting, OutcomeUnknown
-	r.DecidedBy, r.DecidedAt = &clinic.Ref{ID: by.ID(), Name: by.Name()}, &at
-	e := Execution{Proposal: r.ID, Revision: r.Revision, PlanHash: r.PlanHash, State: r.State, Outcome: r.Outcome, Risk: r.Risk, By: by, Key: d.Key,
-		Status: StatusAccepted, DecidedAt: c.Now, Approves: r.Deciders != nil, Given: r.Deciders}
-	finish(&r, c.Now)
-	answer, err := today(r)
+	answer, err := s.accept(ctx, tx, by, r, c, d, OutcomeUnknown)
 	if err != nil {
-		return Answer{}, err
-	}
-	e.Body, e.Audit = answer.Body, s.claimedEvents(c, by, r)
-	if _, err := tx.Execute(ctx, e); err != nil {
 		return Answer{}, err
 	}
 	return answer, tx.StartOperation(ctx, s.operation(by, r, 0, step, r.Plan.After, c.Now))
